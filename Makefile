@@ -1,0 +1,57 @@
+# The project's commands. Everything is installed into .venv and node_modules, both below this folder;
+# each step leaves a stamp, so that a second run does only what has changed.
+
+PORT ?= 8000
+PYTEST_ARGS ?= --numprocesses=auto --dist=worksteal
+export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
+
+# Set up on demand by the scripts, which know themselves whether there is anything to do.
+.PHONY: help serve test check site bench format golden lock clean environment environment-dev
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+serve: environment ## build the site and serve it on 127.0.0.1:8000 (PORT=… for another port)
+	@python -m tools.preview $(PORT)
+
+test: environment-dev ## run every test, in a browser too (PYTEST_ARGS=… to choose)
+	@python -m tools.build_site
+	@KV_CHROMIUM="$$(tools/chromium.sh)" python -m pytest $(PYTEST_ARGS)
+
+check: environment-dev ## lint and check types
+	ruff check
+	ruff format --check
+	mypy
+	zizmor --offline --quiet .github/workflows
+	codespell
+	biome ci --colors=off
+	tsc --project jsconfig.json
+	tsc --project tools/jsconfig.json
+
+site: environment ## build the site into site/
+	@python -m tools.build_site
+
+bench: environment-dev ## measure the worker, the build and the readers
+	@python -m tools.build_site
+	@KV_CHROMIUM="$$(tools/chromium.sh)" python -m tools.bench
+
+format: environment-dev ## put the sources into their usual form
+	ruff check --fix
+	ruff format
+	biome check --write
+
+lock: environment-dev ## pin the newest releases that pyproject.toml and package.json allow
+	tools/lock.sh --upgrade
+	npm install --package-lock-only --ignore-scripts
+
+clean: ## remove everything that was built or installed here
+	rm -rf .venv node_modules site build dist .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache test-results
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+environment:
+	@tools/environment.sh site
+	@tools/node-modules.sh
+
+environment-dev:
+	@tools/environment.sh dev
+	@tools/node-modules.sh
