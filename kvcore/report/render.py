@@ -1,0 +1,50 @@
+"""Report to document: what a person sees, and in which order. The answer first, the reason second, the proof third."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from kvcore.report.document import Block, Details, Document, Heading, Paragraph
+from kvcore.report.report import Report
+from kvcore.report.sections import capacity, derivation, evidence, headline, inputs, layout, memory, request
+
+Section = Callable[[Report], tuple[Block, ...]]
+
+def folded_derivation(report: Report) -> tuple[Block, ...]:
+    """Returns the derivation folded under a count of its steps."""
+    steps = derivation.derivation(report)
+    if not steps:
+        return ()
+    return (Details(f"{len(steps)} steps: formula, values put in, result", steps, id="derivation-steps"),)
+
+
+SECTIONS: Mapping[str, tuple[str, Section]] = MappingProxyType(
+    {
+        "layout": ("Layout", layout.layout),
+        "one-request": ("One request", request.one_request),
+        "capacity": ("Capacity", capacity.capacity),
+        "memory": ("Where the memory goes", memory.memory),
+        "derivation": ("Derivation", folded_derivation),
+        "what-to-know": ("What to know", evidence.warnings),
+        "evidence": ("Evidence", evidence.sources),
+    }
+)
+"""Sections in reading order: stable anchor, title and what fills it."""
+
+NOT_A_MEASUREMENT = "Every figure above is computed from the config and the engine's rules. None was measured."
+
+
+def render(report: Report) -> Document:
+    """Returns the complete document of a report: errors, headline, inputs, then every section that has content."""
+    blocks: list[Block] = [*evidence.errors(report), *headline.headline(report), *inputs.inputs(report)]
+    for anchor, (title, section) in SECTIONS.items():
+        content = section(report)
+        if content:
+            blocks += [Heading(2, title, anchor), *content]
+    if report.layout is not None:
+        blocks.append(Paragraph((NOT_A_MEASUREMENT,)))
+    return Document(tuple(blocks))
+
+
+def render_section(report: Report, anchor: str) -> tuple[Block, ...]:
+    """Returns one section's blocks without its heading; empty when it has nothing to say."""
+    return SECTIONS[anchor][1](report)

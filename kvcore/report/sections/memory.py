@@ -1,0 +1,89 @@
+"""Where the memory goes: the budget of one GPU with its reserves (feature F03), in GiB and in bytes."""
+
+from kvcore.report.document import Block, Column, Figure, Note, Row, Segment, Shares, Table, Text
+from kvcore.report.figures import byte_count, count, gibibytes, sized
+from kvcore.report.report import BudgetReport, Report
+from kvcore.report.sections.wording import engine_name, value_of
+
+
+def memory(report: Report) -> tuple[Block, ...]:
+    """Returns the budget of one GPU; nothing when the report has no budget."""
+    budget = report.budget
+    if budget is None or budget.kv_cache_bytes is None:
+        return ()
+    return (*_bar(budget, budget.kv_cache_bytes), _table(report, budget, budget.kv_cache_bytes), *_interval(budget))
+
+
+def _bar(budget: BudgetReport, cache: int) -> tuple[Block, ...]:
+    if not budget.reserves:
+        return ()
+    segments = [
+        Segment(item.name, "neutral", item.bytes, gibibytes(f"budget.reserves.{index}.bytes", item.bytes))
+        for index, item in enumerate(budget.reserves)
+    ]
+    segments.append(Segment("cache", "token", cache, gibibytes("budget.kv_cache_bytes", cache)))
+    return (Shares("One GPU's memory", tuple(segments)),)
+
+
+def _table(report: Report, budget: BudgetReport, cache: int) -> Table:
+    rows = []
+    for name, label in (("gpu_memory_gib", "GPU memory"), ("gpu_memory_utilization", "share the engine may use")):
+        value = value_of(report, name)
+        if isinstance(value, int | float):
+            unit = "GiB" if name.endswith("_gib") else ""
+            figure = Figure(f"inputs.{name}.value", value, str(value), unit)
+            rows.append(Row(((label,), (figure,), ("",), (report.inputs[name].origin,), (report.inputs[name].note,))))
+    rows.extend(_weights(report))
+    rows.extend(
+        _row(f"− {item.name}", f"budget.reserves.{index}.bytes", item.bytes, item.kind, item.source)
+        for index, item in enumerate(budget.reserves)
+    )
+    kind = budget.kind
+    rows.append(_row("left for the cache", "budget.kv_cache_bytes", cache, kind, "", total=True))
+    rows.extend(_tokens(report))
+    columns = (Column("Term"), Column("Size", "right"), Column("Bytes", "right"), Column("Kind"), Column("Source"))
+    caption = f"Memory of one GPU under {engine_name(report)}: {budget.kind}, not measured"
+    return Table(caption, columns, tuple(rows), id="budget-table")
+
+
+def _row(label: str, path: str, size: int, kind: str, source: str, *, total: bool = False) -> Row:
+    return Row(((label,), (gibibytes(path, size),), (byte_count(path, size),), (kind,), (source,)), total=total)
+
+
+def _weights(report: Report) -> list[Row]:
+    weights = report.weights
+    if weights is None:
+        return []
+    if weights.bytes_per_gpu is None:
+        return [Row((("weights per GPU",), ("UNKNOWN",), ("",), (weights.kind,), ("not taken off a given budget",)))]
+    return [_row("weights per GPU", "weights.bytes_per_gpu", weights.bytes_per_gpu, weights.kind, "")]
+
+
+def _tokens(report: Report) -> list[Row]:
+    if report.capacity is None:
+        return []
+    rows = []
+    for name, label in (("engine_log", "tokens as the engine logs them"), ("per_token_pool", "tokens in a true pool")):
+        value = getattr(report.capacity.tokens, name)
+        if value is not None:
+            figure: Text = (count(f"capacity.tokens.{name}", value, "tokens"),)
+            rows.append(Row(((label,), figure, ("",), ("derived",), (engine_name(report),))))
+    return rows
+
+
+def _interval(budget: BudgetReport) -> tuple[Block, ...]:
+    if budget.interval_bytes is None:
+        return ()
+    low, high = budget.interval_bytes
+    return (
+        Note(
+            "info",
+            (
+                "The budget is an estimate: between ",
+                sized("budget.interval_bytes.0", low),
+                " and ",
+                sized("budget.interval_bytes.1", high),
+                ". A startup log's own figure, given as available_kv_cache_gib, makes every other number exact.",
+            ),
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Writers: a document as terminal text, Markdown or HTML."""

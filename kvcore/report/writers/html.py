@@ -1,0 +1,164 @@
+"""Document to escaped HTML: the one renderer of the built pages and of the browser.
+
+Every string is escaped, every shown figure is a ``<data data-kv="report path" value="exact value">``, and nothing
+needs an inline style or script, so a strict Content-Security-Policy holds.
+"""
+
+from collections.abc import Iterable
+from html import escape
+
+from kvcore.report.document import (
+    Block,
+    Chart,
+    Code,
+    Details,
+    Document,
+    Figure,
+    FormulaLine,
+    Heading,
+    Headline,
+    Inline,
+    Layers,
+    Link,
+    Note,
+    Paragraph,
+    Row,
+    Shares,
+    Strong,
+    Table,
+    Text,
+)
+from kvcore.report.writers import picture
+
+_NOTE_ROLE = {"info": "note", "warning": "note", "error": "alert"}
+
+
+def write(document: Document) -> str:
+    """Returns the document as an HTML fragment without ``<html>`` or ``<body>``."""
+    return blocks(document.blocks)
+
+
+def blocks(items: Iterable[Block]) -> str:
+    """Returns a run of blocks as HTML; neighbouring steps of a derivation share one list."""
+    lines: list[str] = []
+    in_steps = False
+    for item in items:
+        is_step = isinstance(item, FormulaLine)
+        if is_step != in_steps:
+            lines.append('<ol class="kv-steps">' if is_step else "</ol>")
+            in_steps = is_step
+        lines.append(block(item))
+    if in_steps:
+        lines.append("</ol>")
+    return "\n".join(lines)
+
+
+def block(item: Block) -> str:  # noqa: PLR0911 - one case per kind of block
+    """Returns one block as HTML."""
+    match item:
+        case Heading(level, text, anchor):
+            return f'<h{level} id="{escape(anchor)}">{escape(text)}</h{level}>'
+        case Paragraph(content):
+            return f"<p>{inline(content)}</p>"
+        case Table():
+            return _table(item)
+        case Note(kind, content):
+            return f'<div class="kv-note kv-note--{kind}" role="{_NOTE_ROLE[kind]}"><p>{inline(content)}</p></div>'
+        case Headline():
+            return _headline(item)
+        case FormulaLine():
+            return _step(item)
+        case Shares(title, segments):
+            return picture.shares(title, segments, [_figure(segment.figure) for segment in segments])
+        case Layers(title, cells):
+            return picture.layers(title, cells)
+        case Details(summary, inner, anchor):
+            mark = f' id="{escape(anchor)}"' if anchor else ""
+            return (
+                f'<details class="kv-details"{mark}><summary>{escape(summary)}</summary>\n{blocks(inner)}\n</details>'
+            )
+        case Chart(title, _, table):
+            return f'<figure class="kv-chart"><figcaption>{escape(title)}</figcaption>{_table(table)}</figure>'
+
+
+def inline(content: Text) -> str:
+    """Returns inline content as HTML."""
+    return "".join(_inline(item) for item in content)
+
+
+def _inline(item: Inline) -> str:
+    match item:
+        case str():
+            return escape(item)
+        case Figure():
+            return _figure(item)
+        case Code(text):
+            return f"<code>{escape(text)}</code>"
+        case Strong(text):
+            return f"<strong>{escape(text)}</strong>"
+        case Link(text, href):
+            return f'<a href="{escape(href)}">{escape(text)}</a>'
+
+
+def _figure(figure: Figure) -> str:
+    """A figure with its report path and exact value; the unit stands outside, so the element's text is the number."""
+    value = "" if figure.value is None else escape(str(figure.value))
+    number = f'<data class="kv-figure" data-kv="{escape(figure.path)}" value="{value}">{escape(figure.text)}</data>'
+    return f'{number} <span class="kv-unit">{escape(figure.unit)}</span>' if figure.unit else number
+
+
+def _table(table: Table) -> str:
+    head = "".join(
+        f'<th scope="col"{_align(column.align)}>{escape(column.title)}'
+        + (f' <span class="kv-unit">{escape(column.unit)}</span>' if column.unit else "")
+        + "</th>"
+        for column in table.columns
+    )
+    rows = "\n".join(_row(table, row) for row in table.rows)
+    anchor = f' id="{escape(table.id)}"' if table.id else ""
+    # The scrolling box takes the focus, so that a keyboard can reach the columns a narrow screen hides.
+    return (
+        f'<div class="kv-scroll" tabindex="0" role="region" aria-label="{escape(table.caption)}">'
+        f'<table class="kv-table"{anchor}><caption>{escape(table.caption)}</caption>\n'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
+    )
+
+
+def _row(table: Table, row: Row) -> str:
+    kinds = " ".join([*(["kv-total"] if row.total else []), *([f"kv-tone kv-tone--{row.tone}"] if row.tone else [])])
+    cells = []
+    for index, (column, cell) in enumerate(zip(table.columns, row.cells, strict=True)):
+        tag, scope = ("th", ' scope="row"') if index == 0 else ("td", "")
+        cells.append(f"<{tag}{scope}{_align(column.align)}>{inline(cell)}</{tag}>")
+    mark = f' class="{kinds}"' if kinds else ""
+    return f"<tr{mark}>{''.join(cells)}</tr>"
+
+
+def _align(align: str) -> str:
+    return ' class="kv-right"' if align == "right" else ""
+
+
+def _headline(headline: Headline) -> str:
+    figures = "".join(
+        f'<div class="kv-key"><dd>{_figure(key.figure)}</dd><dt>{escape(key.label)}'
+        + (f'<span class="kv-key-note">{escape(key.note)}</span>' if key.note else "")
+        + "</dt></div>"
+        for key in headline.figures
+    )
+    listed = f'<dl class="kv-keys">{figures}</dl>' if figures else ""
+    return (
+        f'<section class="kv-headline kv-headline--{headline.kind}" aria-label="Answer">'
+        f'<p class="kv-condition">{escape(headline.condition)}</p>{listed}'
+        f'<p class="kv-sentence">{inline(headline.sentence)}</p></section>'
+    )
+
+
+def _step(step: FormulaLine) -> str:
+    return (
+        f'<li class="kv-step" id="{escape(step.id)}"><span class="kv-step-label">'
+        f'<a class="kv-step-link" href="#{escape(step.id)}">{escape(step.label)}</a></span>'
+        f'<code class="kv-formula">{escape(step.formula)}</code>'
+        f'<code class="kv-substituted">= {escape(step.substituted)}</code>'
+        f'<span class="kv-result">= {_figure(step.result)}</span>'
+        f'<span class="kv-source">{escape(step.kind)} · {escape(step.source)}</span></li>'
+    )
