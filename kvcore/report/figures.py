@@ -80,8 +80,8 @@ def kibibytes(path: str, value: int | None) -> Figure:
 
 
 def times(path: str, value: float | None) -> Figure:
-    """A concurrency with two decimals, as vLLM prints it (``%.2fx``)."""
-    return Figure(path, value, UNKNOWN if value is None else f"{value:,.2f}", "×" if value is not None else "")
+    """Requests at once, with two decimals as vLLM prints its concurrency (``%.2fx``)."""
+    return Figure(path, value, UNKNOWN if value is None else f"{value:,.2f}")
 
 
 def share(part: int, whole: int) -> str:

@@ -9,12 +9,19 @@ from kvcore.report.sections import capacity, derivation, evidence, headline, inp
 
 Section = Callable[[Report], tuple[Block, ...]]
 
+
 def folded_derivation(report: Report) -> tuple[Block, ...]:
     """Returns the derivation folded under a count of its steps."""
     steps = derivation.derivation(report)
     if not steps:
         return ()
-    return (Details(f"{len(steps)} steps: formula, values put in, result", steps, id="derivation-steps"),)
+    return (
+        Details(
+            f"{len(steps)} {'step' if len(steps) == 1 else 'steps'}: formula, values put in, result",
+            steps,
+            id="derivation-steps",
+        ),
+    )
 
 
 SECTIONS: Mapping[str, tuple[str, Section]] = MappingProxyType(

@@ -56,7 +56,7 @@ def _capacity_table(report: Report, found: Capacity) -> Table:
         cap = count("capacity.max_running_requests", found.max_running_requests)
         entries.append(("running requests, at most", (cap,), "the engine's own cap"))
     rows = tuple(Row(((label,), value, (meaning,))) for label, value, meaning in entries)
-    columns = (Column("Quantity"), Column("Per GPU", "right"), Column("Meaning"))
+    columns = (Column("Quantity"), Column("Value", "right"), Column("Meaning"))
     return Table(f"Capacity under {engine}", columns, rows, id="capacity-table")
 
 

@@ -30,10 +30,12 @@ def _totals(found: LayoutReport) -> Text:
     growing: Text = (
         "One token adds ",
         byte_count("layout.bytes_per_token", found.bytes_per_token),
-        " bytes on each GPU, ",
-        byte_count("layout.bytes_per_token_partition", found.bytes_per_token_partition),
-        f" over the {grouped(found.attention_shards)} that share it.",
+        " bytes on each GPU",
     )
+    if found.attention_shards > 1:
+        whole = byte_count("layout.bytes_per_token_partition", found.bytes_per_token_partition)
+        growing += (", ", whole, f" over the {grouped(found.attention_shards)} that share it")
+    growing += (".",)
     if not found.bytes_per_request:
         return growing
     fixed = byte_count("layout.bytes_per_request", found.bytes_per_request)

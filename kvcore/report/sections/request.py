@@ -107,6 +107,8 @@ def _split(report: Report, request: RequestReport) -> Table:
 def _tax(report: Report) -> tuple[Block, ...]:
     if report.tax is None or report.request is None:
         return ()
+    if not any(cause.bytes for cause in report.tax.causes) and not report.tax.bytes:
+        return (Paragraph(("The engine's paging adds nothing to this request: its length fills whole blocks.",)),)
     rows = [
         Row(((TAX_WORDS.get(cause.name, cause.name),), (byte_count(f"tax.causes.{index}.bytes", cause.bytes),)))
         for index, cause in enumerate(report.tax.causes)

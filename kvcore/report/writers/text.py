@@ -75,7 +75,7 @@ def _table(table: Table) -> list[str]:
     rule = _INDENT + "-" * max(len(line) - len(_INDENT) for line in lines)
     result = [printable(table.caption), lines[0], rule]
     for row, line in zip(table.rows, lines[1:], strict=True):
-        result.extend([rule, line] if row.total else [line])
+        result.extend([rule, line] if row.total and result[-1] != rule else [line])
     return [*result, ""]
 
 
