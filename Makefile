@@ -2,6 +2,8 @@
 # each step leaves a stamp, so that a second run does only what has changed.
 
 PORT ?= 8000
+# Where the built site will be published; a preview works at any address.
+export SITE_URL ?= http://127.0.0.1:8000/
 PYTEST_ARGS ?= --numprocesses=auto --dist=worksteal
 export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 
@@ -22,7 +24,7 @@ check: environment-dev ## lint and check types
 	ruff check
 	ruff format --check
 	mypy
-	zizmor --offline --quiet .github/workflows
+	zizmor --offline --quiet --persona=pedantic .github/workflows
 	codespell
 	biome ci --colors=off
 	tsc --project jsconfig.json
