@@ -99,7 +99,8 @@ def test_every_locked_npm_package_is_hashed_and_names_no_address() -> None:
 def test_the_environments_agree_on_every_version() -> None:
     pins: dict[str, set[str]] = {}
     for lock in ("dev", "site", "test"):
-        for name, version in re.findall(r"^([\w.-]+)==(\S+)", (ROOT / f"requirements/{lock}.txt").read_text(), re.M):
+        text = (ROOT / f"requirements/{lock}.txt").read_text()
+        for name, version in re.findall(r"^([\w.-]+)==(\S+)", text, re.MULTILINE):
             pins.setdefault(name, set()).add(version)
 
     assert {name: versions for name, versions in pins.items() if len(versions) > 1} == {}

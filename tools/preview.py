@@ -3,17 +3,17 @@
 ``python -m tools.preview [PORT]``; the tests start the same server on a free port.
 """
 
+import re
 import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import ClassVar
 from urllib.parse import urlsplit
-from xml.etree import ElementTree
 
 from tools.build_site import SITE, build
 
@@ -27,17 +27,13 @@ def readdressed(sitemap: bytes, origin: str) -> bytes:
     Instant navigation compares links with the sitemap, port included, so a site built for one address
     would reload in full on every click when served at another.
     """
-    pages = [element.text or "" for element in ElementTree.fromstring(sitemap).iter() if element.tag.endswith("}loc")]
-    built_for = {f"{parts.scheme}://{parts.netloc}" for parts in map(urlsplit, pages)}
-    for address in built_for:
-        sitemap = sitemap.replace(f"{address}/".encode(), f"{origin}/".encode())
-    return sitemap
+    return re.sub(rb"(?<=<loc>)https?://[^/<]+", origin.encode(), sitemap)
 
 
 class SiteHandler(SimpleHTTPRequestHandler):
     """Answers with a file of the site, or with its 404 page."""
 
-    extensions_map: ClassVar[dict[str, str]] = {
+    extensions_map = {  # noqa: RUF012 -- the base class declares it so
         **SimpleHTTPRequestHandler.extensions_map,
         ".css": "text/css",
         ".js": "text/javascript",
@@ -53,27 +49,43 @@ class SiteHandler(SimpleHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Serves one file; the sitemap at this server's own address."""
-        if urlsplit(self.path).path == "/sitemap.xml":
+        if urlsplit(self.path).path == "/sitemap.xml" and self.file("sitemap.xml").is_file():
             self.send_sitemap()
         else:
             super().do_GET()
 
     def send_sitemap(self) -> None:
-        """Serves the sitemap as if the site had been built for this server."""
-        host, port = self.server.server_address[:2]
-        body = readdressed(Path(self.translate_path("/sitemap.xml")).read_bytes(), f"http://{host!s}:{port}")
-        self.send_response(200)
-        self.send_header("Content-Type", "application/xml")
+        """Serves the sitemap as if the site had been built for the address that the browser asked."""
+        sitemap = self.file("sitemap.xml").read_bytes()
+        self.send_body(HTTPStatus.OK, "application/xml", readdressed(sitemap, f"http://{self.headers['Host']}"))
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Answers with the site's own page where the site has none of that name."""
+        page = self.file("404.html")
+        if code == HTTPStatus.NOT_FOUND and page.is_file():
+            self.send_body(HTTPStatus.NOT_FOUND, "text/html", page.read_bytes())
+        else:
+            super().send_error(code, message, explain)
+
+    def file(self, name: str) -> Path:
+        """Returns where the site keeps a file of its root."""
+        return Path(self.directory, name)
+
+    def send_body(self, status: HTTPStatus, kind: str, body: bytes) -> None:
+        """Sends a whole answer at once."""
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
         """Keeps the terminal for the address and for errors."""
 
 
 class SiteServer(ThreadingHTTPServer):
-    """Serves a folder until closed, many requests at a time."""
+    """Serves a folder until closed, many requests at once."""
 
     daemon_threads = True
 
