@@ -37,6 +37,13 @@ find_ready() {
   return 1
 }
 
+install_package() {
+  {
+    apt-get update -qq &&
+      DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1"
+  } >&2
+}
+
 # Debian splits ensurepip off into a package named after the interpreter's version.
 add_debian_venv() {
   local python version
@@ -45,22 +52,25 @@ add_debian_venv() {
     is_new_enough "$python" || continue
     version=$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')
     say "Installing $version, which $python needs to create environments"
-    apt-get update -qq >&2 && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$version" >&2 && return
+    install_package "$version" && return
   done < <(candidates)
   return 1
 }
 
 # An older python3 is enough to run uv, and uv brings its own builds of newer Pythons.
 get_with_uv() {
+  command -v python3 >/dev/null || return 1
   if ! makes_environments python3; then
     is_root_on_debian || return 1
     say "Installing python3-venv, which is needed to run uv"
-    apt-get update -qq >&2 && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-venv >&2
+    install_package python3-venv || return 1
   fi
   say "No Python 3.12 or newer here: getting one with uv"
-  python3 -m venv "$BOOTSTRAP" >&2
-  "$BOOTSTRAP/bin/pip" install --quiet --require-hashes --only-binary :all: -r requirements/bootstrap.txt >&2
-  "$BOOTSTRAP/bin/uv" python install --quiet --no-config 3.13 >&2
+  {
+    python3 -m venv "$BOOTSTRAP" &&
+      "$BOOTSTRAP/bin/pip" install --quiet --require-hashes --only-binary :all: -r requirements/bootstrap.txt &&
+      "$BOOTSTRAP/bin/uv" python install --no-config --no-bin --no-progress 3.13
+  } >&2 || return 1
   "$BOOTSTRAP/bin/uv" python find --no-config --managed-python 3.13
 }
 
