@@ -25,7 +25,7 @@ find_installed && exit
 if is_root_on_debian; then
   echo "Installing Debian's chromium for the browser tests" >&2
   apt-get update -qq >&2
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >&2
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends chromium >&2
   find_installed && exit
 fi
 

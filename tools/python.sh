@@ -40,7 +40,7 @@ find_ready() {
 install_package() {
   {
     apt-get update -qq &&
-      DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1"
+      DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends "$1"
   } >&2
 }
 
