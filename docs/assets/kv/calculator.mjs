@@ -1,0 +1,191 @@
+/**
+ * The calculator page: address → form → worker → answer. It moves texts; every number comes from kvcore.
+ *
+ * @import { BundleAddress, FieldError, Reply } from "./protocol.mjs"
+ */
+import { configFragment, readConfig, readQuery, writeAddress } from "./address.mjs";
+import { windowClient } from "./client.mjs";
+import { bindFile } from "./file.mjs";
+import { fillForm, isInitial, readForm, resetForm, setSource, showEngine, showErrors } from "./form.mjs";
+import { shownFragment } from "./fragment.mjs";
+import { bindStatus } from "./status.mjs";
+import { bindTakeAway } from "./takeaway.mjs";
+
+/** Longer than the gap between two keystrokes, shorter than a noticeable wait. */
+const DEBOUNCE = 80;
+
+/**
+ * Binds one built calculator. Safe to call again for the same element.
+ *
+ * @param {HTMLElement} root
+ */
+export function bindCalculator(root) {
+  if (root.dataset.kvBound !== undefined) return;
+  root.dataset.kvBound = "";
+  new Calculator(root);
+}
+
+class Calculator {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+  /** Fields of the address that the form does not have; kvcore names them in its errors. @type {Map<string, string>} */
+  #unknown = new Map();
+  /** Counts address writes, so that a slow compression cannot overwrite a newer address. */
+  #edition = 0;
+
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.form = /** @type {HTMLFormElement} */ (this.#part("form"));
+    this.answer = this.#part("answer");
+    this.client = windowClient(bundleAddress(root));
+    this.status = bindStatus(this.#part("status"), this.client, () => this.#ask());
+    this.takeAway = bindTakeAway(this.#part("takeaway"));
+    bindFile(this.form, () => this.#changed());
+    this.form.addEventListener("input", (event) => this.#changed(event));
+    this.form.addEventListener("click", (event) => this.#use(event.target));
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#ask();
+    });
+    this.form.addEventListener("reset", (event) => {
+      event.preventDefault();
+      this.#unknown = new Map();
+      resetForm(this.form);
+      this.#changed();
+    });
+    this.#startWhenWanted();
+    void this.#restore();
+  }
+
+  /**
+   * @param {string} name
+   * @returns {HTMLElement}
+   */
+  #part(name) {
+    const part = this.root.querySelector(`[data-kv-part=${name}]`);
+    if (part instanceof HTMLElement) return part;
+    throw new Error(`the calculator has no ${name}`);
+  }
+
+  /** Fills the form from the address; asks at once unless the built answer is already the one wanted. */
+  async #restore() {
+    const address = new URL(location.href);
+    const query = readQuery(address);
+    const errors = [];
+    try {
+      const config = await readConfig(address);
+      if (config !== undefined) query.set("config", config);
+    } catch (error) {
+      errors.push(damagedLink(error));
+    }
+    if (query.size > 0) this.#unknown = fillForm(this.form, query);
+    else resetForm(this.form);
+    showEngine(this.form);
+    if (errors.length > 0) this.status.say(showErrors(this.form, errors).map(describe).join(" "));
+    else if (query.size > 0) await this.#ask();
+  }
+
+  /** @param {Event} [event] */
+  #changed(event) {
+    const target = event?.target;
+    if (target instanceof HTMLTextAreaElement && target.name === "config") setSource(this.form, "config");
+    if (target instanceof HTMLInputElement && target.name === "model") setSource(this.form, "catalogue");
+    showEngine(this.form);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      void this.#remember();
+      void this.#ask();
+    }, DEBOUNCE);
+  }
+
+  /**
+   * A press on "use this" beside the model or the config.
+   *
+   * @param {EventTarget | null} target
+   */
+  #use(target) {
+    const wanted = target instanceof HTMLElement ? target.dataset.kvUse : undefined;
+    if (wanted !== "catalogue" && wanted !== "config") return;
+    setSource(this.form, wanted);
+    this.#changed();
+  }
+
+  /** Writes the question into the address, so that a reload or a shared link asks it again. */
+  async #remember() {
+    const edition = ++this.#edition;
+    const fields = isInitial(this.form) ? new Map() : readForm(this.form);
+    const config = fields.get("config");
+    fields.delete("config");
+    const fragment = config === undefined ? "" : await configFragment(config);
+    if (edition !== this.#edition || !this.root.isConnected) return;
+    const address = writeAddress(new URL(location.href), fields, fragment ?? "");
+    history.replaceState(history.state, "", address);
+    this.takeAway.setLinkable(fragment !== undefined);
+  }
+
+  async #ask() {
+    const fields = Object.fromEntries([...this.#unknown, ...readForm(this.form)]);
+    try {
+      const reply = await this.client.ask("calculator", "answer_form", JSON.stringify(fields));
+      if (reply && this.root.isConnected) this.#show(reply);
+    } catch (error) {
+      this.status.say(`No answer: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  /** @param {Reply} reply */
+  #show(reply) {
+    const elsewhere = showErrors(this.form, reply.report.errors);
+    const content = shownFragment(reply.html);
+    const open = new Set([...this.answer.querySelectorAll("details[open]")].map((item) => item.id));
+    for (const item of content.querySelectorAll("details")) if (item.id && open.has(item.id)) item.open = true;
+    this.answer.replaceChildren(content);
+    this.answer.dataset.kvAnswered = String(Number(this.answer.dataset.kvAnswered ?? 0) + 1);
+    this.takeAway.show(reply);
+    const problem = reply.report.errors.length > 0;
+    this.status.say(problem ? elsewhere.map(describe).join(" ") || "See the marked field." : "Answer updated.");
+  }
+
+  /** The worker costs megabytes: it starts when someone turns to the form, or when the browser has nothing to do. */
+  #startWhenWanted() {
+    this.form.addEventListener("focusin", () => this.#startFirst(), { once: true });
+    const connection = /** @type {{saveData?: boolean} | undefined} */ (Reflect.get(navigator, "connection"));
+    if (connection?.saveData) return;
+    if ("requestIdleCallback" in globalThis) requestIdleCallback(() => this.#startFirst(), { timeout: 4000 });
+    else setTimeout(() => this.#startFirst(), 1500);
+  }
+
+  #startFirst() {
+    if (this.client.state.phase === "idle") this.client.start();
+  }
+}
+
+/**
+ * @param {HTMLElement} root
+ * @returns {BundleAddress} With absolute addresses, which the worker needs.
+ */
+function bundleAddress(root) {
+  const bundle = JSON.parse(root.dataset.kvBundle ?? "{}");
+  const absolute = (/** @type {string} */ path) => new URL(path, location.href).href;
+  return {
+    worker: absolute(bundle.worker),
+    runtime: absolute(bundle.runtime),
+    packages: absolute(bundle.packages),
+    bytes: bundle.bytes,
+  };
+}
+
+/**
+ * @param {unknown} error
+ * @returns {FieldError}
+ */
+const damagedLink = (error) => ({
+  field: "config",
+  value: "",
+  rule: `the config in this link cannot be read (${error instanceof Error ? error.message : String(error)})`,
+  remedy: "Ask for the link again, or paste the config.json here.",
+});
+
+/** @param {FieldError} error */
+const describe = (error) => `${error.field}: ${error.rule}. ${error.remedy}`;

@@ -1,0 +1,160 @@
+/**
+ * The calculator's form as texts: reading it, filling it, and showing errors beside its fields. What the texts mean is
+ * decided by kvcore alone.
+ *
+ * @import { FieldError } from "./protocol.mjs"
+ */
+
+/** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Control */
+
+/**
+ * @param {HTMLFormElement} form
+ * @returns {Control[]} The controls that hold request fields.
+ */
+export const controls = (form) => /** @type {Control[]} */ ([...form.querySelectorAll("[data-kv-initial]")]);
+
+/**
+ * @param {HTMLFormElement} form
+ * @param {string} name
+ * @returns {Control | undefined}
+ */
+const control = (form, name) => controls(form).find((item) => item.name === name);
+
+/**
+ * @param {HTMLFormElement} form
+ * @returns {string} "catalogue" or "config": where the model comes from; "" when an address named both.
+ */
+export const source = (form) => form.dataset.kvSource ?? "";
+
+/**
+ * Marks one of the two as used. The other keeps its text and is not sent.
+ *
+ * @param {HTMLFormElement} form
+ * @param {"catalogue" | "config" | ""} value
+ */
+export function setSource(form, value) {
+  form.dataset.kvSource = value;
+}
+
+/**
+ * Reads every field that has a text and counts for the chosen source and engine.
+ *
+ * @param {HTMLFormElement} form
+ * @returns {Map<string, string>}
+ */
+export function readForm(form) {
+  const fields = new Map();
+  for (const item of controls(form))
+    if (applies(form, item) && item.value.trim() !== "") fields.set(item.name, item.value);
+  return fields;
+}
+
+/**
+ * @param {HTMLFormElement} form
+ * @returns {boolean} Whether the form asks what the built page already answers.
+ */
+export const isInitial = (form) =>
+  source(form) === "catalogue" &&
+  controls(form).every((item) => !applies(form, item) || item.value === item.dataset.kvInitial);
+
+/**
+ * @param {HTMLFormElement} form
+ * @param {Control} item
+ */
+function applies(form, item) {
+  const chosen = source(form);
+  if (item.name === "model" && chosen === "config") return false;
+  if (item.name === "config" && chosen === "catalogue") return false;
+  const engine = item.closest("[data-kv-engine]")?.getAttribute("data-kv-engine") ?? "both";
+  return engine === "both" || engine === chosenEngine(form);
+}
+
+/** @param {HTMLFormElement} form */
+const chosenEngine = (form) => (control(form, "engine")?.value === "sglang" ? "sglang" : "vllm");
+
+/**
+ * Shows only the fields of the chosen engine.
+ *
+ * @param {HTMLFormElement} form
+ */
+export function showEngine(form) {
+  form.dataset.kvChosenEngine = chosenEngine(form);
+}
+
+/**
+ * Puts the built page's question back.
+ *
+ * @param {HTMLFormElement} form
+ */
+export function resetForm(form) {
+  for (const item of controls(form)) setValue(item, item.dataset.kvInitial ?? "");
+  setSource(form, "catalogue");
+}
+
+/**
+ * Fills in a whole question: a field that is not given becomes empty, which means the engine's default.
+ *
+ * @param {HTMLFormElement} form
+ * @param {Map<string, string>} fields
+ * @returns {Map<string, string>} Fields the form has no control for.
+ */
+export function fillForm(form, fields) {
+  const unknown = new Map(fields);
+  for (const item of controls(form)) {
+    setValue(item, fields.get(item.name) ?? "");
+    unknown.delete(item.name);
+    // A field that an address sets must be visible, also where its group is folded.
+    if (fields.has(item.name)) item.closest("details")?.setAttribute("open", "");
+  }
+  // Named both ways: neither is dropped silently, kvcore says what is wrong.
+  if (fields.has("config") && fields.has("model")) setSource(form, "");
+  else setSource(form, fields.has("config") ? "config" : "catalogue");
+  return unknown;
+}
+
+/**
+ * @param {Control} item
+ * @param {string} value
+ */
+function setValue(item, value) {
+  item.value = value;
+  if (item.value === value || !(item instanceof HTMLSelectElement)) return;
+  // A choice the list does not have still has to be seen to be corrected.
+  item.add(new Option(value, value));
+  item.value = value;
+}
+
+/**
+ * Shows each error beside its field.
+ *
+ * @param {HTMLFormElement} form
+ * @param {FieldError[]} errors
+ * @returns {FieldError[]} Errors without a field on the page.
+ */
+export function showErrors(form, errors) {
+  /** @type {Map<string, string[]>} */
+  const byField = new Map();
+  const elsewhere = [];
+  const names = new Set(controls(form).map((item) => item.name));
+  for (const error of errors) {
+    const name = names.has(error.field) ? error.field : (error.field.split(".")[0] ?? "");
+    const known = names.has(name) ? name : "";
+    if (!known) elsewhere.push(error);
+    else byField.set(known, [...(byField.get(known) ?? []), `${sentence(error.rule)} ${error.remedy}`]);
+  }
+  for (const item of controls(form)) {
+    const line = form.querySelector(`#${CSS.escape(`${item.id}-error`)}`);
+    const messages = byField.get(item.name);
+    if (messages) item.setAttribute("aria-invalid", "true");
+    else item.removeAttribute("aria-invalid");
+    if (line instanceof HTMLElement) {
+      line.textContent = messages?.join(" ") ?? "";
+      line.hidden = !messages;
+    }
+    if (messages) item.closest("details")?.setAttribute("open", "");
+  }
+  return elsewhere;
+}
+
+/** @param {string} rule */
+const sentence = (rule) => rule.charAt(0).toUpperCase() + rule.slice(1) + (/[.!?]$/.test(rule) ? "" : ".");

@@ -1,0 +1,15 @@
+/**
+ * Runs once per window. Material's instant navigation swaps pages without reloading scripts and announces each page on
+ * `document$`; a page with a calculator gets its script then.
+ */
+
+/** @typedef {{subscribe: (next: () => void) => unknown}} Pages */
+
+const bind = () => {
+  const root = document.querySelector("[data-kv-calculator]");
+  if (root instanceof HTMLElement) void import("./calculator.mjs").then(({ bindCalculator }) => bindCalculator(root));
+};
+
+const pages = /** @type {{document$?: Pages}} */ (/** @type {unknown} */ (globalThis)).document$;
+if (pages) pages.subscribe(bind);
+else bind();

@@ -1,0 +1,48 @@
+/**
+ * What the page and the worker say to each other. Types only; nothing runs here.
+ *
+ * @typedef {object} BundleAddress Where the bundle lies; written into the page when it is built.
+ * @property {string} worker Address of the worker module.
+ * @property {string} runtime Folder of Pyodide and the standard library.
+ * @property {string} packages Folder of kvcore and its lock file.
+ * @property {Record<string, number>} bytes Size of each file the worker fetches, before transfer compression.
+ *
+ * @typedef {"answer_json" | "answer_form"} Door The function of kvcore.browser that is asked.
+ *
+ * @typedef {object} Boot
+ * @property {"boot"} type
+ * @property {BundleAddress} bundle
+ *
+ * @typedef {object} Question
+ * @property {"ask"} type
+ * @property {number} id
+ * @property {Door} door
+ * @property {string} text
+ *
+ * @typedef {object} Progress
+ * @property {"progress"} type
+ * @property {string} label
+ * @property {number} loaded Bytes so far.
+ * @property {number} total Bytes in all.
+ *
+ * @typedef {{type: "ready"}} Ready
+ * @typedef {{type: "failed", message: string}} Failed The worker cannot go on: it must be replaced.
+ * @typedef {{type: "answer", id: number, text: string, milliseconds: number}} Answer
+ * @typedef {{type: "refused", id: number, message: string}} Refused Python raised: the worker lives on.
+ *
+ * @typedef {Boot | Question} ToWorker
+ * @typedef {Progress | Ready | Failed | Answer | Refused} FromWorker
+ *
+ * @typedef {object} Reply What kvcore.browser returns, parsed.
+ * @property {Record<string, unknown> & {errors: FieldError[]}} report
+ * @property {string} html
+ * @property {string} markdown
+ * @property {string} command
+ *
+ * @typedef {object} FieldError
+ * @property {string} field
+ * @property {string} value
+ * @property {string} rule
+ * @property {string} remedy
+ */
+export {};

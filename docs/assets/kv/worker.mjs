@@ -1,0 +1,107 @@
+/**
+ * The worker that runs kvcore under Pyodide. It answers one question at a time and computes nothing itself.
+ *
+ * @import { BundleAddress, FromWorker, Question, ToWorker } from "./protocol.mjs"
+ */
+
+/** @typedef {(text: string) => string} PythonFunction */
+/** @typedef {{answer_json: PythonFunction, answer_form: PythonFunction}} BrowserModule */
+/** @typedef {{pyimport: (name: string) => BrowserModule}} Python */
+
+/** @type {BrowserModule | undefined} */
+let browser;
+
+/** @param {FromWorker} message */
+const post = (message) => self.postMessage(message);
+
+self.addEventListener("message", (/** @type {MessageEvent<ToWorker>} */ { data }) => {
+  if (data.type === "boot") {
+    boot(data.bundle).then(() => post({ type: "ready" }), fail);
+  } else {
+    answer(data);
+  }
+});
+
+/** @param {unknown} error */
+function fail(error) {
+  post({ type: "failed", message: error instanceof Error ? error.message : String(error) });
+}
+
+/**
+ * Starts Python and imports kvcore.
+ *
+ * @param {BundleAddress} bundle
+ */
+async function boot(bundle) {
+  countFetches(bundle.bytes);
+  const { loadPyodide } = await import(`${bundle.runtime}pyodide.mjs`);
+  /** @type {Python} */
+  const python = await loadPyodide({
+    indexURL: bundle.runtime,
+    stdLibURL: `${bundle.runtime}python_stdlib.zip`,
+    lockFileURL: `${bundle.packages}pyodide-lock.json`,
+    packageBaseUrl: bundle.packages,
+    packages: ["kvcore"],
+    stdout: () => {},
+  });
+  browser = python.pyimport("kvcore.browser");
+}
+
+/**
+ * Asks Python and posts what it says. Python's own exceptions leave the worker usable; anything else does not.
+ *
+ * @param {Question} question
+ */
+function answer({ id, door, text }) {
+  if (!browser) {
+    post({ type: "refused", id, message: "Python has not started" });
+    return;
+  }
+  const started = performance.now();
+  try {
+    const reply = browser[door](text);
+    post({ type: "answer", id, text: reply, milliseconds: performance.now() - started });
+  } catch (error) {
+    if (error instanceof Error && error.name === "PythonError") {
+      post({ type: "refused", id, message: lastLine(error.message) });
+    } else {
+      fail(error);
+    }
+  }
+}
+
+/** @param {string} traceback */
+const lastLine = (traceback) => traceback.trimEnd().split("\n").at(-1) ?? traceback;
+
+/**
+ * Counts the bytes of the files Pyodide fetches. Lengths come from the build: a compressed response does not state its
+ * own.
+ *
+ * @param {Record<string, number>} sizes
+ */
+function countFetches(sizes) {
+  const total = Object.values(sizes).reduce((sum, size) => sum + size, 0);
+  const plainFetch = self.fetch.bind(self);
+  let loaded = 0;
+  let posted = 0;
+  const report = () => {
+    if (performance.now() - posted < 50 && loaded < total) return;
+    posted = performance.now();
+    const label = loaded < total ? "Loading Python" : "Starting Python";
+    post({ type: "progress", label, loaded: Math.min(loaded, total), total });
+  };
+  report();
+  self.fetch = async (input, init) => {
+    const response = await plainFetch(input, init);
+    if (!response.ok || !response.body) return response;
+    const counter = new TransformStream({
+      transform(chunk, controller) {
+        loaded += chunk.byteLength;
+        report();
+        controller.enqueue(chunk);
+      },
+    });
+    const { status, statusText, headers } = response;
+    return new Response(response.body.pipeThrough(counter), { status, statusText, headers });
+  };
+}

@@ -1,0 +1,47 @@
+"""The command line that asks the same question, for copying."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from kvcore.request_fields import REQUEST_FIELDS
+
+CONFIG_FILE = "config.json"
+"""Name the command gives a config that was pasted: the reader saves it under this name."""
+
+
+def kvcore_command(request: Mapping[str, Any]) -> str:
+    """Writes a request as a ``kvcore report`` command line, quoted for a POSIX shell.
+
+    Args:
+        request: Request fields by name; a pasted config becomes the file name ``config.json``.
+
+    Returns:
+        One line; fields in the order of the request table, unknown ones left out.
+    """
+    words = ["kvcore", "report"]
+    words += [_quoted(str(request["model"]))] if "model" in request else []
+    words += [CONFIG_FILE] if "config" in request else []
+    for field in REQUEST_FIELDS:
+        value = request.get(field.name)
+        if value is None or field.name in {"model", "config"}:
+            continue
+        flag = f"--{field.name.replace('_', '-')}"
+        if value is True or value == "true":
+            words.append(flag)
+        elif value is False or value == "false":
+            words.append(f"--no-{flag[2:]}")
+        else:
+            text = value if isinstance(value, str) else json.dumps(value)
+            words += [flag, _quoted(text)]
+    return " ".join(words)
+
+
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
+
+
+def _quoted(text: str) -> str:
+    """Quotes one word as ``shlex.quote`` does; that module is left out of the browser."""
+    if text and _SAFE.issuperset(text):
+        return text
+    return "'" + text.replace("'", "'\"'\"'") + "'"

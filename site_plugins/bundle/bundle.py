@@ -1,0 +1,131 @@
+"""Building the bundle: two folders named by their content, kept until an input changes."""
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from site_plugins.bundle.exercise import exercise_requests
+from site_plugins.bundle.imports import standard_library_imports
+from site_plugins.bundle.inputs import RUNTIME_FILES, Inputs
+from site_plugins.bundle.lock import compiled_lock, source_lock
+from site_plugins.bundle.node import run_script
+from site_plugins.bundle.wheel import build_wheel
+
+LOCK_NAME = "pyodide-lock.json"
+STDLIB_NAME = "python_stdlib.zip"
+
+LAZY_MODULES = (
+    "encodings/cp437.py",  # zipfile reads member names with it: needed to unpack the wheel
+    "encodings/ascii.py",
+    "encodings/latin_1.py",
+    "encodings/idna.py",
+    "stringprep.py",
+    "tarfile.py",  # Pyodide's package loader asks for it by name
+    "difflib.py",
+    "traceback.py",  # only an uncaught error loads these; without them its message is lost
+    "linecache.py",
+    "tokenize.py",
+    "token.py",
+    "textwrap.py",
+    "_colorize.py",
+    "contextlib.py",
+    "codeop.py",
+)
+"""Modules of the standard library that are loaded late, by Pyodide or by Python itself, and not in every session."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A built bundle.
+
+    Attributes:
+        files: What is served: path below ``assets/kv/`` and the file.
+        runtime: Folder name of Pyodide and the standard library; changes with Pyodide or with what kvcore imports.
+        app: Folder name of kvcore and the scripts; changes with every release.
+        packages: Folder name of the wheel and its lock.
+        boot_bytes: Bytes the worker fetches and counts while it starts, by file name, before any transfer compression.
+    """
+
+    files: tuple[tuple[str, Path], ...]
+    runtime: str
+    packages: str
+    app: str
+    boot_bytes: tuple[tuple[str, int], ...]
+
+
+def build_bundle(inputs: Inputs, models: Sequence[str], cache: Path) -> Bundle:
+    """Builds whatever is not in the cache yet.
+
+    Args:
+        inputs: Where everything lies.
+        models: Catalogue ids to answer for while the standard library is traced.
+        cache: Folder that keeps built archives, one folder per hash of the inputs.
+
+    Returns:
+        The bundle; its files may be served as they are.
+
+    Raises:
+        MissingInputError: Pyodide's npm package is not installed.
+        NodeError: Node is missing or the byte compiler failed.
+        WheelError: The wheel did not build.
+    """
+    inputs.check()
+    library = cache / inputs.library_key()
+    if not (library / LOCK_NAME).is_file():
+        _build_library(inputs, models, library)
+    wheel = next(library.glob("kvcore-*.whl"))
+    runtime_files = [*(inputs.pyodide / name for name in RUNTIME_FILES), library / STDLIB_NAME]
+    package_files = [wheel, library / LOCK_NAME]
+    script_files = inputs.script_files()
+    runtime, packages, app = (_content_name(files) for files in (runtime_files, package_files, script_files))
+    # Modules are imported, which a worker cannot watch.
+    fetched = [path for path in (*runtime_files, *package_files) if path.suffix != ".mjs"]
+    folders = ((runtime, runtime_files), (packages, package_files), (app, script_files))
+    return Bundle(
+        files=tuple((f"{folder}/{path.name}", path) for folder, paths in folders for path in paths),
+        runtime=runtime,
+        packages=packages,
+        app=app,
+        boot_bytes=tuple((path.name, path.stat().st_size) for path in fetched),
+    )
+
+
+def _content_name(files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _build_library(inputs: Inputs, models: Sequence[str], library: Path) -> None:
+    """Makes the wheel, traces, byte-compiles and locks; the folder appears at once or not at all."""
+    library.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="building-", dir=library.parent) as scratch:
+        wheels, out = Path(scratch) / "wheels", Path(scratch) / "out"
+        wheels.mkdir()
+        out.mkdir()
+        wheel = build_wheel(inputs.project, wheels)
+        lock = source_lock(inputs.pyodide / "pyodide-lock.json", wheel)
+        job = {
+            "pyodide": str(inputs.pyodide.resolve()),
+            "lock": lock,
+            "wheels": str(wheels),
+            "wheel": wheel.name,
+            "trace": str(inputs.inside / "trace.py"),
+            "pack": str(inputs.inside / "pack.py"),
+            "out": str(out),
+            "requests": exercise_requests(models),
+            "imports": standard_library_imports(inputs.project / "kvcore"),
+            "keep": LAZY_MODULES,
+        }
+        summary = json.loads(run_script(inputs.packer, job).splitlines()[-1])
+        compiled = out / summary["wheel"]
+        (out / "summary.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
+        (out / LOCK_NAME).write_text(json.dumps(compiled_lock(lock, compiled), sort_keys=True), encoding="utf-8")
+        shutil.rmtree(library, ignore_errors=True)
+        out.rename(library)

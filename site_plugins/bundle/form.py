@@ -1,0 +1,130 @@
+"""The calculator's form, written from the request's own table of fields."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from kvcore.request_fields import REQUEST_FIELDS, RequestField
+
+GROUPS = (
+    ("model", "Model", False),
+    ("hardware", "Hardware", False),
+    ("parallelism", "Parallelism", False),
+    ("lengths", "Lengths and batching", False),
+    ("budget", "Memory for the cache", False),
+    ("cache", "Cache", True),
+    ("advanced", "Advanced", True),
+)
+"""Group of the request table, its title, and whether it is folded until wanted."""
+
+_TEXT_TYPES = frozenset({"object", "speculative"})
+_INPUT_MODE = {"integer": "numeric", "number": "decimal", "budget": "numeric"}
+_ENGINE_DEFAULT = "engine default"
+
+
+@dataclass(frozen=True)
+class Suggestions:
+    """Values offered while typing, by field: catalogue models and GPUs."""
+
+    values: Mapping[str, Sequence[str]]
+
+    def list_id(self, field: RequestField) -> str:
+        """Id of the field's list, empty without one."""
+        return f"kv-list-{field.name}" if self.values.get(field.name) else ""
+
+
+def form_html(initial: Mapping[str, str], suggestions: Suggestions) -> str:
+    """Writes the form.
+
+    Args:
+        initial: The question the built page answers: field name to text.
+        suggestions: What the model and GPU fields offer.
+
+    Returns:
+        A ``<form>`` whose every control is named like its request field and carries ``data-kv-initial``. Fields of one
+        engine only are marked ``data-kv-engine``.
+    """
+    groups = "\n".join(_group(group, title, initial, suggestions, folded=folded) for group, title, folded in GROUPS)
+    lists = "\n".join(_datalist(name, values) for name, values in suggestions.values.items() if values)
+    return (
+        '<form class="kv-form" data-kv-part="form" data-kv-source="catalogue" data-kv-chosen-engine="vllm" '
+        f'autocomplete="off" novalidate>\n{groups}\n{lists}\n'
+        '<p class="kv-form__end"><button type="reset" class="kv-button">Start over</button></p>\n</form>'
+    )
+
+
+def _group(group: str, title: str, initial: Mapping[str, str], suggestions: Suggestions, *, folded: bool) -> str:
+    fields = [field for field in REQUEST_FIELDS if field.group == group]
+    rare = [field for field in fields if field.type in _TEXT_TYPES and field.name != "config"]
+    usual = [field for field in fields if field not in rare or folded]
+    body = "\n".join(_field(field, initial.get(field.name, ""), suggestions) for field in usual)
+    if not folded:
+        body += _more(rare, initial, suggestions)
+    fieldset = f'<fieldset class="kv-group">\n<legend>{escape(title)}</legend>\n{body}\n</fieldset>'
+    if not folded:
+        return fieldset
+    engines = {field.engine for field in fields}
+    mark = f' data-kv-engine="{engines.pop()}"' if len(engines) == 1 else ""
+    return f'<details class="kv-fold"{mark}><summary>{escape(title)}</summary>\n{fieldset}\n</details>'
+
+
+def _more(fields: Iterable[RequestField], initial: Mapping[str, str], suggestions: Suggestions) -> str:
+    body = "\n".join(_field(field, initial.get(field.name, ""), suggestions) for field in fields)
+    return f'\n<details class="kv-fold"><summary>More</summary>\n{body}\n</details>' if body else ""
+
+
+def _field(field: RequestField, value: str, suggestions: Suggestions) -> str:
+    control_id = f"kv-field-{field.name}"
+    unit = f' <span class="kv-field__unit">{escape(field.unit)}</span>' if field.unit else ""
+    flag = f' <code class="kv-field__flag">{escape(field.flag)}</code>' if field.flag else ""
+    return (
+        f'<div class="kv-field" data-kv-engine="{field.engine}" data-kv-field="{field.name}">\n'
+        f'<label for="{control_id}">{escape(field.label)}</label>{_use(field.name)}\n'
+        f'<div class="kv-field__control">{_control(field, control_id, value, suggestions)}{unit}</div>\n'
+        f'{_file(field.name)}<p class="kv-field__help" id="{control_id}-help">{escape(field.help)}{flag}</p>\n'
+        f'<p class="kv-field__error" id="{control_id}-error" hidden></p>\n</div>'
+    )
+
+
+def _control(field: RequestField, control_id: str, value: str, suggestions: Suggestions) -> str:
+    common = (
+        f'id="{control_id}" name="{field.name}" data-kv-initial="{escape(value)}" '
+        f'aria-describedby="{control_id}-help {control_id}-error"'
+    )
+    if field.type in _TEXT_TYPES:
+        rows = 5 if field.name == "config" else 2
+        return f'<textarea {common} rows="{rows}" spellcheck="false" placeholder="{{ … }}">{escape(value)}</textarea>'
+    if field.type in {"choice", "boolean"}:
+        choices = field.choices or ("true", "false")
+        options = "".join(
+            f'<option value="{escape(choice)}"{" selected" if choice == value else ""}>{escape(choice)}</option>'
+            for choice in choices
+        )
+        return f'<select {common}><option value="">{_ENGINE_DEFAULT}</option>{options}</select>'
+    mode = f' inputmode="{_INPUT_MODE[field.type]}"' if field.type in _INPUT_MODE else ""
+    offered = suggestions.list_id(field)
+    offer = f' list="{offered}"' if offered else ""
+    hint = "type to search the catalogue" if field.name == "model" else _ENGINE_DEFAULT
+    return f'<input type="text" {common}{mode}{offer} value="{escape(value)}" placeholder="{hint}" spellcheck="false">'
+
+
+def _use(name: str) -> str:
+    """The model and the config say which of the two is used, and offer to swap."""
+    source = {"model": "catalogue", "config": "config"}.get(name)
+    if source is None:
+        return ""
+    return f'<button type="button" class="kv-use" data-kv-use="{source}">Not used. Use this</button>'
+
+
+def _file(name: str) -> str:
+    if name != "config":
+        return ""
+    return (
+        '<p class="kv-field__file"><label for="kv-config-file">or choose a file, or drop it on the box</label> '
+        '<input type="file" id="kv-config-file" accept=".json,application/json"></p>\n'
+    )
+
+
+def _datalist(name: str, values: Sequence[str]) -> str:
+    options = "".join(f'<option value="{escape(value)}"></option>' for value in values)
+    return f'<datalist id="kv-list-{escape(name)}">{options}</datalist>'

@@ -1,0 +1,1 @@
+"""Scripts that ``tools/pyc.mjs`` runs inside Pyodide; nothing here runs in the building Python."""

@@ -1,0 +1,31 @@
+"""Runs inside Pyodide: which modules of the standard library are loaded once kvcore has answered.
+
+Whatever this script imports is counted as needed, so it imports nothing that a page does not.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+STDLIB_ARCHIVE = f"/lib/python{sys.version_info.major}{sys.version_info.minor}.zip"
+
+
+def used_modules(requests: Sequence[str], imports: Sequence[str]) -> list[str]:
+    """Answers requests and lists what is loaded afterwards.
+
+    Args:
+        requests: Requests as JSON texts.
+        imports: Modules to import besides, because kvcore names them somewhere.
+
+    Returns:
+        Paths of source files inside the standard library's archive, sorted.
+    """
+    for name in imports:
+        import_module(name)
+    browser = import_module("kvcore.browser")
+    for request in requests:
+        browser.answer_json(request)
+    prefix = f"{STDLIB_ARCHIVE}/"
+    specs = [getattr(module, "__spec__", None) for module in list(sys.modules.values())]
+    origins = [spec.origin for spec in specs if spec is not None and spec.origin]
+    return sorted({origin.removeprefix(prefix) for origin in origins if origin.startswith(prefix)})
