@@ -23,7 +23,6 @@ SOURCES = (
     "overrides",
     "kvcore",
     "site_plugins",
-    "tools/pyc.py",
     "tools/pyc.mjs",
     "tests/golden",
     "CHANGELOG.md",
