@@ -22,12 +22,14 @@ class Figure:
         value: The value itself as the report's JSON has it, whatever the precision shown.
         text: The number as shown, grouped and rounded for reading.
         unit: Unit of ``text``; empty only where the surrounding words name it.
+        href: Address of the question this number answers, where it is not the page's own.
     """
 
     path: str
     value: int | float | str | None
     text: str
     unit: str = ""
+    href: str = ""
 
     @property
     def plain(self) -> str:

@@ -104,6 +104,8 @@ def _figure(figure: Figure) -> str:
     """A figure with its report path and exact value; the unit stands outside, so the element's text is the number."""
     value = "" if figure.value is None else escape(str(figure.value))
     number = f'<data class="kv-figure" data-kv="{escape(figure.path)}" value="{value}">{escape(figure.text)}</data>'
+    if figure.href:
+        number = f'<a href="{escape(figure.href)}">{number}</a>'
     return f'{number} <span class="kv-unit">{escape(figure.unit)}</span>' if figure.unit else number
 
 

@@ -1,0 +1,157 @@
+"""The models index: one table that works without script, with what the small script needs to sort and filter it."""
+
+from collections.abc import Sequence
+from html import escape
+
+from kvcore.arithmetic import KIB, MIB
+from kvcore.catalog import ModelEntry
+from kvcore.report.figures import UNKNOWN, grouped, readable_bytes, scaled
+from kvcore.report.report import Report
+from kvcore.report.sections.wording import engine_name
+from site_plugins.pages.answers import Ask
+from site_plugins.pages.facts import STATUS_WORDS, context_limit, headline_request
+from site_plugins.pages.generated import GeneratedFile, front_matter
+from site_plugins.pages.matrix import cell_request
+from site_plugins.pages.scenarios import HEADLINE_BUDGET, INDEX_CONTEXTS
+
+_SIZES = (1, 8)
+
+
+def index_files(entries: Sequence[ModelEntry], ask: Ask) -> tuple[GeneratedFile, ...]:
+    """Returns the index page."""
+    return (GeneratedFile("models/index.md", index_page(entries, ask)),)
+
+
+def index_page(entries: Sequence[ModelEntry], ask: Ask) -> str:
+    """Returns the Markdown of the models index."""
+    rows = "\n".join(_row(entry, ask) for entry in entries)
+    budget = readable_bytes(HEADLINE_BUDGET)
+    engine = _engine(entries, ask)
+    head = "".join(
+        f'<th scope="col" class="{align}" data-kind="{kind}">{title}</th>' for title, align, kind in _columns(budget)
+    )
+    meta = {
+        "title": "Models",
+        "description": f"KV cache size of {len(entries)} models, computed for {engine}.",
+        "hide": ["navigation", "toc"],
+    }
+    return "\n".join(
+        [
+            front_matter(meta),
+            "# Models\n",
+            f"{grouped(len(entries))} models, computed for {engine} when this page was built. "
+            f"Requests at once are those {engine} would log with {budget} of cache on each GPU.\n",
+            '<div class="kv-index" data-kv-index>',
+            '<form class="kv-filter" data-kv-filter hidden>',
+            '<label>Find <input type="search" name="q" autocomplete="off" placeholder="name or organisation"></label>',
+            _choice("kind", "Kind", [ask(headline_request(entry, ask)) for entry in entries]),
+            _organisations(entries),
+            '<output class="kv-filter-count" aria-live="polite"></output>',
+            "</form>",
+            '<div class="kv-scroll" tabindex="0" role="region" aria-label="Models">',
+            '<table class="kv-table kv-table--index">',
+            f"<caption>KV cache per model under {escape(engine)}, {escape(budget)} of cache per GPU</caption>",
+            f"<thead><tr>{head}</tr></thead>",
+            f"<tbody>\n{rows}\n</tbody></table></div></div>\n",
+        ]
+    )
+
+
+def kind_of(report: Report) -> str:
+    """Returns the short name of a model's attention kind: the label without its head counts."""
+    return report.layout.attention_kind.split(" (")[0] if report.layout else "unknown"
+
+
+def _columns(budget: str) -> tuple[tuple[str, str, str], ...]:
+    return (
+        ("Model", "", "text"),
+        ("Kind", "", "text"),
+        *(
+            (f'Per token and GPU <span class="kv-unit">KiB, tp {size}</span>', "kv-right", "number")
+            for size in _SIZES
+        ),
+        ('Per request <span class="kv-unit">MiB of state</span>', "kv-right", "number"),
+        *(
+            (f'Requests <span class="kv-unit">{length // KIB}k, tp {size}</span>', "kv-right", "number")
+            for size in _SIZES
+            for length in INDEX_CONTEXTS
+        ),
+        ('Context <span class="kv-unit">tokens</span>', "kv-right", "number"),
+        ("Status", "", "text"),
+    )
+
+
+def _row(entry: ModelEntry, ask: Ask) -> str:
+    reports = {
+        (size, length): ask(cell_request(entry.id, HEADLINE_BUDGET, size, length))
+        for size in _SIZES
+        for length in INDEX_CONTEXTS
+    }
+    kind = kind_of(ask(headline_request(entry, ask)))
+    limit = context_limit(entry, ask)
+    cells = [
+        f'<th scope="row"><a href="{escape(entry.id)}/">{escape(entry.title)}</a>'
+        f'<span class="kv-organisation">{escape(entry.organisation)}</span></th>',
+        f"<td>{escape(kind)}</td>",
+        *(_per_token(reports[size, INDEX_CONTEXTS[0]]) for size in _SIZES),
+        _per_request(reports[_SIZES[0], INDEX_CONTEXTS[0]]),
+        *(_concurrency(reports[size, length]) for size in _SIZES for length in INDEX_CONTEXTS),
+        _number(limit, grouped(limit) if limit else UNKNOWN, "request.max_model_len"),
+        f'<td><span class="kv-status kv-status--{escape(entry.status)}">'
+        f"{escape(STATUS_WORDS.get(entry.status, entry.status))}</span></td>",
+    ]
+    search = escape(f"{entry.id} {entry.title}".lower())
+    return (
+        f'<tr data-search="{search}" data-kind="{escape(kind)}" data-org="{escape(entry.organisation)}">'
+        f"{''.join(cells)}</tr>"
+    )
+
+
+def _per_token(report: Report) -> str:
+    if report.layout is None or report.errors:
+        return _refused(report)
+    size = report.layout.bytes_per_token
+    return _number(size, scaled(size, KIB), "layout.bytes_per_token")
+
+
+def _per_request(report: Report) -> str:
+    if report.layout is None:
+        return _refused(report)
+    size = report.layout.bytes_per_request
+    return _number(size, scaled(size, MIB) if size else UNKNOWN, "layout.bytes_per_request")
+
+
+def _concurrency(report: Report) -> str:
+    if report.errors or report.capacity is None:
+        return _refused(report)
+    value = report.capacity.concurrency.engine_log
+    shown = f"{value:,.2f}" if value is not None and report.capacity.fits else "does not fit"
+    return _number(value if report.capacity.fits else None, shown, "capacity.concurrency.engine_log")
+
+
+def _number(value: float | None, shown: str, path: str) -> str:
+    exact = "" if value is None else str(value)
+    return f'<td class="kv-right"><data class="kv-figure" data-kv="{path}" value="{exact}">{escape(shown)}</data></td>'
+
+
+def _refused(report: Report) -> str:
+    reason = report.errors[0].message if report.errors else "no layout"
+    return f'<td class="kv-right kv-refused" title="{escape(reason)}">refused</td>'
+
+
+def _choice(name: str, label: str, reports: Sequence[Report]) -> str:
+    kinds = sorted({kind_of(report) for report in reports})
+    return _select(name, label, kinds)
+
+
+def _organisations(entries: Sequence[ModelEntry]) -> str:
+    return _select("org", "Organisation", sorted({entry.organisation for entry in entries}, key=str.lower))
+
+
+def _select(name: str, label: str, values: Sequence[str]) -> str:
+    options = "".join(f'<option value="{escape(value)}">{escape(value)}</option>' for value in values)
+    return f'<label>{label} <select name="{name}"><option value="">all</option>{options}</select></label>'
+
+
+def _engine(entries: Sequence[ModelEntry], ask: Ask) -> str:
+    return engine_name(ask(headline_request(entries[0], ask))) if entries else "no engine"

@@ -1,0 +1,69 @@
+"""The capacity matrix: requests at once over cache budget, tensor-parallel size and context length."""
+
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+from kvcore.report.document import Column, Figure, Row, Table, Text
+from kvcore.report.figures import readable_bytes, times
+from kvcore.report.report import Report
+from kvcore.report.sections.wording import engine_name
+from site_plugins.pages.answers import Ask
+from site_plugins.pages.scenarios import BUDGETS, CONTEXTS, TENSOR_PARALLEL_SIZES
+
+
+def capacity_matrix(model: str, ask: Ask, calculator: str) -> Table:
+    """Returns the matrix of one model.
+
+    Args:
+        model: Catalogue id.
+        ask: Answers a request.
+        calculator: Address of the calculator, relative to the page; each cell links to it with its own request.
+    """
+    reports = {
+        (budget, size, length): ask(cell_request(model, budget, size, length))
+        for budget in BUDGETS
+        for size in TENSOR_PARALLEL_SIZES
+        for length in CONTEXTS
+    }
+    rows = tuple(
+        Row(
+            (
+                (f"{readable_bytes(budget)} · tp {size}",),
+                *(
+                    _cell(reports[budget, size, length], calculator, cell_request(model, budget, size, length))
+                    for length in CONTEXTS
+                ),
+            )
+        )
+        for budget in BUDGETS
+        for size in TENSOR_PARALLEL_SIZES
+    )
+    columns = (Column("Cache per GPU · tp"), *(Column(f"{length:,}", "right", "tokens") for length in CONTEXTS))
+    engine = engine_name(next(iter(reports.values())))
+    caption = f"Requests at once as {engine} logs them, by given cache per GPU, tensor-parallel size and context"
+    return Table(caption, columns, rows, id="capacity-matrix")
+
+
+def cell_request(model: str, budget: int, size: int, length: int) -> dict[str, object]:
+    """Returns the request behind one cell."""
+    return {
+        "model": model,
+        "tensor_parallel_size": size,
+        "max_model_len": length,
+        "kv_cache_memory_bytes": budget,
+    }
+
+
+def calculator_link(calculator: str, request: Mapping[str, object]) -> str:
+    """Returns the calculator's address with a request filled in."""
+    return f"{calculator}?{urlencode({key: str(value) for key, value in request.items()})}"
+
+
+def _cell(report: Report, calculator: str, request: Mapping[str, object]) -> Text:
+    capacity = report.capacity
+    if report.errors or capacity is None or report.engine is None:
+        return ("refused",)
+    if not capacity.fits or capacity.concurrency.engine_log is None:
+        return ("does not fit",)
+    figure = times("capacity.concurrency.engine_log", capacity.concurrency.engine_log)
+    return (Figure(figure.path, figure.value, figure.text, href=calculator_link(calculator, request)),)

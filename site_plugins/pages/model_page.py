@@ -1,0 +1,112 @@
+"""The page of one model, with its report and layout as data files beside it."""
+
+import json
+from html import escape
+
+from kvcore.catalog import ModelEntry
+from kvcore.report import to_json
+from kvcore.report.document import Block, Column, Document, Row, Table
+from kvcore.report.figures import grouped
+from kvcore.report.render import SECTIONS, render_section
+from kvcore.report.report import Report
+from kvcore.report.sections import evidence, headline, inputs
+from kvcore.report.sections.wording import layer_count, value_of
+from kvcore.report.writers import html, text
+from site_plugins.pages.answers import Ask
+from site_plugins.pages.facts import STATUS_WORDS, context_limit, headline_request, parameters
+from site_plugins.pages.generated import GeneratedFile, front_matter
+from site_plugins.pages.matrix import calculator_link, capacity_matrix
+
+# From models/<org>/<name>/ to the site's root.
+_ROOT = "../../../"
+CALCULATOR = f"{_ROOT}calculator/"
+
+def model_files(entry: ModelEntry, ask: Ask) -> tuple[GeneratedFile, ...]:
+    """Returns a model's page, ``report.json`` and ``layout.json``."""
+    request = headline_request(entry, ask)
+    report = ask(request)
+    place = f"models/{entry.id}"
+    return (
+        GeneratedFile(f"{place}.md", model_page(entry, report, ask)),
+        GeneratedFile(f"{place}/report.json", _json(to_json(report))),
+        GeneratedFile(f"{place}/layout.json", _json(to_json(report.layout))),
+    )
+
+
+def model_page(entry: ModelEntry, report: Report, ask: Ask) -> str:
+    """Returns the Markdown of a model's page; all but its headings is HTML of kvcore's own writer."""
+    parts = [
+        front_matter({"title": escape(entry.title), "description": escape(description(entry, report)), "hide": ["navigation"]}),
+        f'<p class="kv-crumbs"><a href="../../">Models</a> / {escape(entry.organisation)}</p>\n',
+        f"# {_heading(entry.title)} {{#model}}\n",
+        _facts(entry, report, ask),
+        _html(evidence.errors(report) + headline.headline(report)),
+        _actions(headline_request(entry, ask)),
+        _html(inputs.inputs(report)),
+    ]
+    for anchor, (title, _) in SECTIONS.items():
+        if anchor == "evidence":
+            continue
+        blocks = render_section(report, anchor)
+        if anchor == "capacity" and not report.errors:
+            blocks = (*blocks, capacity_matrix(entry.id, ask, CALCULATOR))
+        if blocks:
+            parts += [f"## {title} {{#{anchor}}}\n", _html(blocks)]
+    parts += ["## Evidence {#evidence}\n", _html((*evidence.sources(report), _entry_sources(entry)))]
+    return "\n".join(parts)
+
+
+def description(entry: ModelEntry, report: Report) -> str:
+    """Returns the page's description: the headline sentence as text, for search engines and link previews."""
+    blocks = headline.headline(report)
+    answer = text.write(Document(blocks)).strip().splitlines()[-1] if blocks else "not answered yet"
+    return f"KV cache of {entry.id}: {answer.removeprefix(f'{entry.id}: ')}"
+
+
+def _facts(entry: ModelEntry, report: Report, ask: Ask) -> str:
+    facts = [report.layout.attention_kind] if report.layout else []
+    if report.plan and report.plan.stage_layers:
+        facts.append(layer_count(sum(report.plan.stage_layers)))
+    limit, params = context_limit(entry, ask), parameters(entry)
+    facts += [f"{grouped(limit)} tokens of context"] if limit else []
+    facts += [f"{grouped(params)} parameters"] if params else []
+    dtype = value_of(report, "dtype")
+    if isinstance(dtype, str):
+        facts.append(dtype)
+    status = STATUS_WORDS.get(entry.status, entry.status)
+    return (
+        f'<p class="kv-facts">{escape(" · ".join(facts))} '
+        f'<span class="kv-status kv-status--{escape(entry.status)}">{escape(status)}</span></p>\n'
+    )
+
+
+def _actions(request: dict[str, object]) -> str:
+    address = calculator_link(CALCULATOR, request)
+    return (
+        f'<p class="kv-actions"><a class="md-button md-button--primary" href="{escape(address)}">Change something</a> '
+        '<a class="md-button" href="report.json">report.json</a> '
+        '<a class="md-button" href="layout.json">layout.json</a></p>\n'
+    )
+
+
+def _entry_sources(entry: ModelEntry) -> Table:
+    rows = tuple(
+        Row(((source.what,), (source.kind,), (source.reference,), (str(source.checked),))) for source in entry.sources
+    )
+    columns = (Column("Fact"), Column("Kind"), Column("Reference"), Column("Checked"))
+    return Table(f"Sources of the catalogue entry, {entry.id} at revision {entry.revision}", columns, rows)
+
+
+def _html(blocks: tuple[Block, ...]) -> str:
+    """One HTML block for Markdown to leave alone: it must hold no empty line."""
+    written = html.blocks(blocks)
+    return f'<div class="kv-document">\n{written}\n</div>\n' if written else ""
+
+
+def _heading(title: str) -> str:
+    """A title as Markdown text: entities instead of characters that Markdown might act on."""
+    return "".join(char if char.isalnum() or char in " .-" else f"&#{ord(char)};" for char in title)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"

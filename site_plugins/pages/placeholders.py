@@ -1,0 +1,106 @@
+r"""Figures inside written pages: ``{{ kv NAME PATH [UNIT] }}`` becomes a figure computed when the site is built.
+
+A page names its questions in its front matter and refers to them by name::
+
+    ---
+    kv:
+      dense: {model: meta-llama/Llama-3.1-8B-Instruct, max_model_len: 8192}
+    ---
+    One token takes {{ kv dense layout.bytes_per_token KiB }}.
+
+``{{ kv-section NAME ANCHOR }}`` puts in a whole section of the report, ``{{ kv-headline NAME }}`` its headline.
+A backslash in front keeps a placeholder as it is.
+"""
+
+import re
+from collections.abc import Mapping
+from html import escape
+
+from kvcore.arithmetic import GB, GIB, KIB, MIB
+from kvcore.report import to_json
+from kvcore.report.document import Figure, Paragraph
+from kvcore.report.figures import grouped, scaled
+from kvcore.report.render import SECTIONS, render_section
+from kvcore.report.report import Report
+from kvcore.report.sections import headline
+from kvcore.report.writers import html
+from site_plugins.pages.answers import Ask
+
+_PLACEHOLDER = re.compile(r"(?P<kept>\\?)\{\{\s*(?P<verb>kv(?:-section|-headline)?)\s+(?P<words>[^{}]+?)\s*\}\}")
+_UNITS = {"KiB": KIB, "MiB": MIB, "GiB": GIB, "GB": GB}
+
+
+class PlaceholderError(ValueError):
+    """A placeholder names a question, a path or a unit that does not exist. The message says which and what does."""
+
+
+def fill(markdown: str, questions: Mapping[str, Mapping[str, object]], ask: Ask) -> str:
+    """Returns a page's Markdown with every placeholder replaced.
+
+    Args:
+        markdown: The page as written.
+        questions: Requests by name, from the page's front matter.
+        ask: Answers a request.
+
+    Raises:
+        PlaceholderError: A placeholder that cannot be filled; a page never shows a gap or a stale figure.
+    """
+
+    def replaced(match: re.Match[str]) -> str:
+        if match["kept"]:
+            return match[0][1:]
+        name, *words = match["words"].split()
+        if name not in questions:
+            raise PlaceholderError(f"{match[0]}: no question {name!r}; the page's kv block has {sorted(questions)}")
+        report = ask(questions[name])
+        if report.errors:
+            raise PlaceholderError(f"{match[0]}: {report.errors[0].message}")
+        return _written(match, report, words)
+
+    return _PLACEHOLDER.sub(replaced, markdown)
+
+
+def _written(match: re.Match[str], report: Report, words: list[str]) -> str:
+    match match["verb"], words:
+        case "kv", [path]:
+            return _inline(match, report, path, "")
+        case "kv", [path, unit] if unit in _UNITS:
+            return _inline(match, report, path, unit)
+        case "kv-section", [anchor] if anchor in SECTIONS:
+            return f'<div class="kv-document">\n{html.blocks(render_section(report, anchor))}\n</div>'
+        case "kv-headline", []:
+            return f'<div class="kv-document">\n{html.blocks(headline.headline(report))}\n</div>'
+        case _:
+            rule = f"kv NAME PATH [{'|'.join(_UNITS)}], kv-section NAME [{'|'.join(SECTIONS)}] or kv-headline NAME"
+            raise PlaceholderError(f"{match[0]}: expected {rule}")
+
+
+def _inline(match: re.Match[str], report: Report, path: str, unit: str) -> str:
+    value = value_at(to_json(report), path)
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise PlaceholderError(f"{match[0]}: {path} holds {value!r}, not a number or a text")
+    if isinstance(value, str):
+        return escape(value)
+    if unit:
+        figure = Figure(path, value, scaled(int(value), _UNITS[unit]), unit)
+    else:
+        figure = Figure(path, value, grouped(value) if isinstance(value, int) else f"{value:,.2f}")
+    return html.inline(Paragraph((figure,)).content)
+
+
+def value_at(report: object, path: str) -> object:
+    """Returns the value at a dotted path of a report in JSON form.
+
+    Raises:
+        PlaceholderError: The path does not exist; the message lists the keys at the place where it breaks.
+    """
+    found = report
+    for key in path.split("."):
+        if isinstance(found, Mapping) and key in found:
+            found = found[key]
+        elif isinstance(found, list) and key.isdigit() and int(key) < len(found):
+            found = found[int(key)]
+        else:
+            known = sorted(found) if isinstance(found, Mapping) else f"{type(found).__name__}"
+            raise PlaceholderError(f"no {key!r} of {path} in the report; there: {known}")
+    return found

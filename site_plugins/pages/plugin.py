@@ -1,0 +1,70 @@
+"""The MkDocs plugin ``kv_pages``: a thin shell that hands the catalogue to the page builders."""
+
+from mkdocs.config import base
+from mkdocs.config.config_options import Type
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.plugins import BasePlugin
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from kvcore.catalog import load_models
+from site_plugins.pages.answers import Answers
+from site_plugins.pages.index_page import index_files
+from site_plugins.pages.kinds_page import kinds_files
+from site_plugins.pages.model_page import model_files
+from site_plugins.pages.placeholders import PlaceholderError, fill
+
+
+class PagesConfig(base.Config):
+    """Options of ``kv_pages`` in ``mkdocs.yml``."""
+
+    models = Type(list, default=[])
+    """Catalogue ids to build pages for. Empty, the default, builds every model; a few speed up work on one page."""
+
+
+class PagesPlugin(BasePlugin[PagesConfig]):
+    """Adds the generated pages (``on_files``) and fills figures into written ones (``on_page_markdown``)."""
+
+    def __init__(self) -> None:
+        self._answers = Answers()
+
+    def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
+        """Adds a page with data files for every model, the models index and the overview of cache kinds.
+
+        Args:
+            files: The written files.
+            config: MkDocs' configuration.
+
+        Returns:
+            The files with the generated ones added.
+        """
+        wanted = frozenset(self.config.models)
+        entries = [entry for entry in load_models() if not wanted or entry.id in wanted]
+        generated = [item for entry in entries for item in model_files(entry, self._answers)]
+        generated += [*index_files(entries, self._answers), *kinds_files(entries, self._answers)]
+        for item in generated:
+            files.append(File.generated(config, item.src_uri, content=item.content))
+        return files
+
+    def on_page_markdown(self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG002
+        """Fills the figures of a written page. Generated pages hold none, so a model's own text is never read as one.
+
+        Args:
+            markdown: The page's Markdown.
+            page: The page; its front matter's ``kv`` names the questions.
+            config: MkDocs' configuration.
+            files: All files.
+
+        Returns:
+            The Markdown with figures.
+
+        Raises:
+            PluginError: A placeholder cannot be filled.
+        """
+        if page.file.generated_by is not None:
+            return markdown
+        try:
+            return fill(markdown, page.meta.get("kv", {}), self._answers)
+        except PlaceholderError as error:
+            raise PluginError(f"{page.file.src_uri}: {error}") from error
