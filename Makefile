@@ -8,7 +8,7 @@ PYTEST_ARGS ?= --numprocesses=auto --dist=worksteal
 export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 
 # Set up on demand by the scripts, which know themselves whether there is anything to do.
-.PHONY: help serve test check site bench format golden lock clean environment environment-dev
+.PHONY: help serve test check site bench format lock clean environment environment-dev
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
