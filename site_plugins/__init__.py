@@ -1,0 +1,1 @@
+"""MkDocs plugins that turn the catalogue and the calculator into a published site."""
