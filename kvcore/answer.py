@@ -1,0 +1,51 @@
+"""Answer: one request in, one report out; the only door both the command line and the browser go through."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from kvcore import __version__
+from kvcore.engines.vllm.answer import answer_vllm
+from kvcore.errors import FieldError, KvcoreError, input_error, shown
+from kvcore.report.report import Input, Report
+from kvcore.request import Request, parse_request
+
+
+def answer(fields: Mapping[str, Any]) -> Report:
+    """Answers one request.
+
+    Args:
+        fields: Request fields by name, as in JSON.
+
+    Returns:
+        The report. Bad input and refusals of the engine stand in ``errors``; this function does not raise for them.
+    """
+    try:
+        request = parse_request(fields)
+        return _answer(request)
+    except KvcoreError as error:
+        return Report(inputs=_given(fields), kvcore_version=__version__, errors=error.errors)
+    except RecursionError:
+        nested = FieldError("config", "(nested)", "the object is nested too deeply", "Give the model's config.json.")
+        return Report(inputs={}, kvcore_version=__version__, errors=(nested,))
+
+
+def _answer(request: Request) -> Report:
+    if request.engine == "vllm":
+        return answer_vllm(request)
+    raise input_error("engine", request.engine, "only vllm is answered by this release", "Use vllm.")
+
+
+def _given(fields: Mapping[str, Any]) -> dict[str, Input]:
+    """The request as it came, for a report that could not be worked out; nested values are only named."""
+    return {
+        str(name)[:80]: Input(value=value if _printable(value) else shown(value), origin="given")
+        for name, value in list(fields.items())[:200]
+    }
+
+
+def _printable(value: object) -> bool:
+    """A short scalar that JSON can carry: no object, no NaN, no infinity."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, str | int | bool) and len(str(value)) <= 300

@@ -1,0 +1,1 @@
+"""Engine profiles: how each engine stores and pages a layout."""

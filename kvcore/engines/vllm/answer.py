@@ -1,0 +1,118 @@
+"""From a request to vLLM's report: read, lay out, plan, charge."""
+
+import dataclasses
+from collections.abc import Sequence
+
+from kvcore import __version__
+from kvcore.budget import Budget, resolve_budget
+from kvcore.charge import RequestCharge, charge_request, tax_by_cause
+from kvcore.config import ModelConfig
+from kvcore.engines.vllm.checks import check_attention_heads
+from kvcore.engines.vllm.derivation import derive
+from kvcore.engines.vllm.plan import Plan, plan
+from kvcore.engines.vllm.profile import Profile
+from kvcore.engines.vllm.profiles import find_profile
+from kvcore.engines.vllm.sections import budget_section, capacity_section, layout_section, plan_section, request_section
+from kvcore.engines.vllm.settings import EngineSettings, resolve_settings
+from kvcore.layout import Layout, architecture_of, lay_out
+from kvcore.layout.traits import Traits
+from kvcore.report.report import Engine, Report, Source, Tax, TaxCause, Weights
+from kvcore.request import Request
+from kvcore.subject import Subject, subject_of
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Answer:
+    """Every stage's result for one request, for callers that want more than the report."""
+
+    subject: Subject
+    settings: EngineSettings
+    layout: Layout
+    plan: Plan
+    budget: Budget
+    charge: RequestCharge | None
+
+
+def work_out(request: Request) -> Answer:
+    """Runs the stages one after another.
+
+    Raises:
+        KvcoreError: The input is wrong, the mechanism unknown, or the engine refuses.
+    """
+    subject = subject_of(request)
+    profile = find_profile(request.engine_version)
+    traits = subject.traits
+    settings = resolve_settings(request, subject.config, traits, profile)
+    check_attention_heads(subject.num_attention_heads, settings.tensor_parallel_size)
+    layout = subject.lay_out(request.speculative_config)
+    budget = resolve_budget(request, subject.config, settings, layout)
+    planned = plan(
+        layout,
+        settings,
+        traits,
+        budget.stage_bytes or None,
+        num_gpu_blocks_override=request.num_gpu_blocks_override,
+        pipeline_layer_partition=request.pipeline_layer_partition,
+    )
+    charge = charge_request(planned) if planned.groups else None
+    return Answer(subject=subject, settings=settings, layout=layout, plan=planned, budget=budget, charge=charge)
+
+
+def answer_vllm(request: Request) -> Report:
+    """The report of one request under vLLM's rules.
+
+    Raises:
+        KvcoreError: The input is wrong, the mechanism unknown, or the engine refuses.
+    """
+    result = work_out(request)
+    planned, charge, settings = result.plan, result.charge, result.settings
+    taxes = tax_by_cause(planned, charge) if charge is not None else {}
+    return Report(
+        inputs=dict(settings.inputs),
+        kvcore_version=__version__,
+        engine=Engine(name="vllm", version=settings.profile.version),
+        model=result.subject.name,
+        budget=budget_section(result.budget),
+        layout=layout_section(result.layout, planned, settings),
+        plan=plan_section(planned, settings),
+        request=request_section(planned, charge),
+        capacity=capacity_section(planned, charge, result.budget),
+        tax=Tax(
+            causes=tuple(TaxCause(name=name, bytes=amount) for name, amount in taxes.items()),
+            bytes=sum(taxes.values()),
+        ),
+        weights=Weights(bytes_per_gpu=None, params=None, kind="not computed"),
+        derivation=derive(result.layout, planned, settings, result.budget, charge),
+        warnings=_warnings(result),
+        sources=_sources(result),
+    )
+
+
+def _warnings(result: Answer) -> tuple[str, ...]:
+    warnings = [*result.layout.notes, *result.subject.notes]
+    if result.budget.kv_cache_bytes is None:
+        warnings.append(
+            "No budget is known, so no capacity: give kv_cache_memory_bytes or available_kv_cache_gib (the engine logs "
+            "it as Available KV cache memory)."
+        )
+    parts = [item.part for item in result.plan.parts]
+    if any(part.cache.growth != "per_token" for part in parts):
+        warnings.append(
+            "The logged token figure is not a pool of tokens: some parts do not grow with every token, so it holds for "
+            "requests of exactly max_model_len tokens."
+        )
+    if any(item.stored.split == "replicated_heads" for item in result.plan.parts):
+        warnings.append("Tensor parallelism exceeds the KV heads: heads are stored on several GPUs.")
+    if any(item.stored.split == "whole" for item in result.plan.parts) and result.settings.tensor_parallel_size > 1:
+        warnings.append("The latent cache is stored whole on every GPU: tensor parallelism does not divide it.")
+    return tuple(warnings)
+
+
+def _sources(result: Answer) -> tuple[Source, ...]:
+    engine = Source(
+        id="engine",
+        kind="pinned",
+        ref=f"vLLM {result.settings.profile.version}, its planning code in v1/core and v1/kv_cache_interface.py",
+        checked="",
+    )
+    return (engine, *result.subject.sources)

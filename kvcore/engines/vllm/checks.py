@@ -1,0 +1,55 @@
+"""Deployments vLLM refuses before it plans anything."""
+
+from kvcore.engines.vllm.settings import EngineSettings
+from kvcore.errors import refusal
+from kvcore.layout.cache import AttentionCache, SlidingWindowCache
+from kvcore.layout.layout import Layout
+from kvcore.layout.traits import Traits
+
+
+def check_deployment(layout: Layout, settings: EngineSettings, traits: Traits) -> None:
+    """Raises for parallel sizes the engine cannot use on this model.
+
+    Raises:
+        EngineRefusal: The first rule that refuses, with the field to change.
+    """
+    _check_pipeline(settings, traits)
+    _check_decode_context_parallel(layout, settings, traits)
+
+
+def check_attention_heads(num_attention_heads: int | None, tensor_parallel_size: int) -> None:
+    """Query heads must divide over the ranks (vLLM 0.33.0 `ModelConfig.verify_with_parallel_config`).
+
+    Raises:
+        EngineRefusal: They do not.
+    """
+    if num_attention_heads and num_attention_heads % tensor_parallel_size:
+        rule = f"vLLM needs the {num_attention_heads} attention heads to divide evenly over the ranks"
+        raise refusal("tensor_parallel_size", tensor_parallel_size, rule, f"Use a divisor of {num_attention_heads}.")
+
+
+def _check_pipeline(settings: EngineSettings, traits: Traits) -> None:
+    if settings.pipeline_parallel_size > 1 and not traits.supports_pipeline:
+        rule = "vLLM's class for this architecture does not support pipeline parallelism"
+        raise refusal("pipeline_parallel_size", settings.pipeline_parallel_size, rule, "Use 1.")
+
+
+def _check_decode_context_parallel(layout: Layout, settings: EngineSettings, traits: Traits) -> None:
+    dcp, tp = settings.decode_context_parallel_size, settings.tensor_parallel_size
+    if dcp == 1:
+        return
+    field = "decode_context_parallel_size"
+    if tp % dcp:
+        raise refusal(field, dcp, f"must divide tensor_parallel_size ({tp})", f"Use a divisor of {tp}.")
+    caches = [layer.cache for layer in layout.layers]
+    if any(isinstance(cache, SlidingWindowCache) for cache in caches):
+        raise refusal(field, dcp, "vLLM does not share the tokens of sliding-window layers between ranks", "Use 1.")
+    heads = max((cache.num_kv_heads for cache in caches if isinstance(cache, AttentionCache)), default=0)
+    if traits.latent or not heads:
+        return
+    if tp <= heads:
+        rule = f"vLLM needs tensor_parallel_size ({tp}) greater than the {heads} KV heads"
+        raise refusal(field, dcp, rule, f"Use tensor_parallel_size above {heads}, or {field} 1.")
+    if dcp > tp // heads:
+        rule = f"at most tensor_parallel_size / KV heads = {tp // heads} ranks hold copies of one head"
+        raise refusal(field, dcp, rule, f"Use at most {tp // heads}.")

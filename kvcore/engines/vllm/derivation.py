@@ -1,0 +1,199 @@
+"""Derivation: every figure as formula, substituted values and result, in the order the stages compute them."""
+
+from collections.abc import Iterator
+
+from kvcore.budget import Budget
+from kvcore.charge import RequestCharge
+from kvcore.engines.vllm.capacity import blocks_per_request
+from kvcore.engines.vllm.grouping import CacheGroup
+from kvcore.engines.vllm.plan import Plan
+from kvcore.engines.vllm.settings import EngineSettings
+from kvcore.engines.vllm.specs import (
+    AttentionSpec,
+    ChargeContext,
+    ChunkedLocalAttentionSpec,
+    CircularBufferSpec,
+    CrossAttentionSpec,
+    MambaSpec,
+    SlidingWindowSpec,
+)
+from kvcore.layout.layout import Layout
+from kvcore.report.report import Step
+
+_SPECS = "v1/kv_cache_interface.py"
+_PLANNING = "v1/core/kv_cache_planning.py"
+
+
+def derive(
+    layout: Layout, plan: Plan, settings: EngineSettings, budget: Budget, charge: RequestCharge | None
+) -> tuple[Step, ...]:
+    """All steps from the layout to the logged figures."""
+    version = settings.profile.version
+    steps = [*_entries(plan, version), *_in_flight(settings, version)]
+    if charge is not None:
+        steps.extend(_groups(plan, version))
+        steps.extend(_pool(plan, budget, charge, version))
+    return tuple(steps)
+
+
+def _entries(plan: Plan, version: str) -> Iterator[Step]:
+    for number, item in enumerate(plan.parts):
+        spec = item.stored.spec
+        entry = spec.entry_bytes if isinstance(spec, AttentionSpec) else spec.unpadded_page_size_bytes
+        yield Step(
+            path=f"layout.parts.{number}.entry_bytes",
+            label=f"{item.part.name}: bytes of one entry in one layer on one GPU",
+            formula=item.stored.formula,
+            substituted=item.stored.substituted,
+            result=entry,
+            unit="bytes",
+            source=item.stored.source,
+        )
+        if isinstance(spec, AttentionSpec):
+            yield Step(
+                path=f"layout.parts.{number}.page_size_bytes",
+                label=f"{item.part.name}: bytes of one block in one layer",
+                formula="block_size / tokens per entry × entry bytes",
+                substituted=f"{spec.block_size:,} / {spec.tokens_per_state} × {entry:,}"
+                + (f", padded to {spec.page_size_bytes:,}" if spec.page_size_bytes != spec.block_size // spec.tokens_per_state * entry else ""),
+                result=spec.page_size_bytes,
+                unit="bytes",
+                source=f"vLLM {version} `{_SPECS}` page_size_bytes",
+            )
+
+
+def _in_flight(settings: EngineSettings, version: str) -> Iterator[Step]:
+    yield Step(
+        path="plan.in_flight_tokens",
+        label="Tokens scheduled but not finished",
+        formula="batches in flight × max_num_batched_tokens",
+        substituted=f"{settings.max_concurrent_batches} × {settings.max_num_batched_tokens:,}",
+        result=settings.max_in_flight_tokens,
+        unit="tokens",
+        source=f"vLLM {version} `VllmConfig.max_in_flight_tokens`",
+        kind="given" if settings.inputs["max_in_flight_tokens"].origin == "given" else "derived",
+    )
+
+
+def _groups(plan: Plan, version: str) -> Iterator[Step]:
+    for number, group in enumerate(plan.groups):
+        formula, substituted = _block_formula(group, plan.max_model_len, plan.context)
+        names = " and ".join(dict.fromkeys(layer.part for layer in group.layers))
+        yield Step(
+            path=f"plan.groups.{number}.blocks_per_request",
+            label=f"Group {number + 1} ({names}, {len(group.layers)} layers): blocks of one request",
+            formula=formula,
+            substituted=substituted,
+            result=blocks_per_request(group, plan.max_model_len, plan.context),
+            unit="blocks",
+            source=f"vLLM {version} `{_SPECS}` max_memory_usage_bytes",
+        )
+
+
+def _block_formula(group: CacheGroup, max_model_len: int, context: ChargeContext) -> tuple[str, str]:
+    spec = max(group.specs, key=lambda item: item.blocks_per_request(max_model_len, context))
+    size = f"{spec.block_size:,}"
+    if isinstance(spec, MambaSpec):
+        if context.mamba_cache_mode == "align":
+            return (
+                "2 + speculative copies + prefill checkpoint",
+                f"2 + {spec.num_speculative_blocks} + {spec.num_prefill_checkpoint_blocks}",
+            )
+        return "1 + speculative copies", f"1 + {spec.num_speculative_blocks}"
+    if isinstance(spec, SlidingWindowSpec):
+        return (
+            "ceil(min(window − 1 + extra + in-flight tokens, max_model_len) / block_size) + 1",
+            f"ceil(min({spec.sliding_window:,} − 1 + {spec.extra_retained_tokens} + {context.max_in_flight_tokens:,}, "
+            f"{max_model_len:,}) / {size}) + 1",
+        )
+    if isinstance(spec, ChunkedLocalAttentionSpec):
+        return (
+            "ceil(min(chunk + in-flight tokens, max_model_len) / block_size)",
+            f"ceil(min({spec.attention_chunk_size:,} + {context.max_in_flight_tokens:,}, {max_model_len:,}) / {size})",
+        )
+    if isinstance(spec, CircularBufferSpec):
+        return "1 ring per request", "1"
+    if isinstance(spec, CrossAttentionSpec):
+        return "ceil(encoder tokens / block_size)", f"ceil({context.max_num_encoder_input_tokens:,} / {size})"
+    shards = context.decode_context_parallel_size
+    if shards > 1 and spec.dcp_sharded:
+        return (
+            "ceil(ceil(max_model_len / decode_context_parallel_size) / block_size)",
+            f"ceil(ceil({max_model_len:,} / {shards}) / {size})",
+        )
+    return "ceil(max_model_len / block_size)", f"ceil({max_model_len:,} / {size})"
+
+
+def _pool(plan: Plan, budget: Budget, charge: RequestCharge, version: str) -> Iterator[Step]:
+    widths = " , ".join(f"{group.page_size_bytes:,}" for group in plan.groups)
+    yield Step(
+        path="plan.page_size_bytes",
+        label="Bytes of one block of the pool on one GPU: the widest group",
+        formula="max over groups of the sum of page bytes of the group's layers on this stage",
+        substituted=f"max({widths})" + (f", stage {charge.stage}" if len(plan.stage_layers) > 1 else ""),
+        result=charge.block_bytes,
+        unit="bytes",
+        source=f"vLLM {version} `{_PLANNING}` _get_kv_cache_bytes_per_block",
+    )
+    yield Step(
+        path="request.bytes_estimate",
+        label="One request in the engine's estimate",
+        formula="blocks of all groups × bytes of one block",
+        substituted=f"{plan.charged_blocks:,} × {charge.block_bytes:,}",
+        result=charge.bytes_estimate,
+        unit="bytes",
+        source=f"vLLM {version} `{_PLANNING}` _max_memory_usage_bytes_from_groups",
+    )
+    if plan.fit is None or plan.num_gpu_blocks is None:
+        return
+    yield Step(
+        path="capacity.fits",
+        label="Does one request fit beside the null block?",
+        formula="blocks of one request × bytes of one block ≤ cache bytes − one block",
+        substituted=f"{plan.fit.needed_bytes:,} ≤ {plan.fit.available_bytes:,}",
+        result="yes" if plan.fit.fits else "no",
+        unit="",
+        source=f"vLLM {version} `{_PLANNING}` _check_enough_kv_cache_memory",
+    )
+    if not plan.fit.fits:
+        return
+    available = plan.stages[min(charge.stage, len(plan.stages) - 1)].available_bytes
+    yield Step(
+        path="capacity.num_gpu_blocks",
+        label="Blocks in the pool",
+        formula="floor(cache bytes / bytes of one block), smallest over the stages",
+        substituted=f"floor({available:,} / {charge.block_bytes:,})",
+        result=plan.num_gpu_blocks,
+        unit="blocks",
+        source=f"vLLM {version} `{_PLANNING}` get_kv_cache_configs",
+    )
+    concurrency, tokens = plan.concurrency, plan.tokens
+    if concurrency is None or tokens is None:
+        return
+    yield Step(
+        path="capacity.concurrency.engine_log",
+        label="Maximum concurrency, as logged",
+        formula="blocks in the pool / blocks of one request, in double precision",
+        substituted=f"{plan.num_gpu_blocks:,} / {plan.charged_blocks:,}",
+        result=concurrency,
+        unit="requests",
+        source=f"vLLM {version} `get_max_concurrency_for_kv_cache_config`",
+    )
+    yield Step(
+        path="capacity.tokens.engine_log",
+        label="GPU KV cache size, as logged",
+        formula="truncate(maximum concurrency × max_model_len)",
+        substituted=f"truncate({concurrency!r} × {plan.max_model_len:,})",
+        result=tokens,
+        unit="tokens",
+        source=f"vLLM {version} `get_kv_cache_capacity`",
+    )
+    yield Step(
+        path="capacity.concurrency.held",
+        label="Requests that can run at once",
+        formula="(blocks in the pool − 1 null block) / blocks a running request holds",
+        substituted=f"({plan.num_gpu_blocks:,} − 1) / {plan.held_blocks:,}",
+        result=(plan.num_gpu_blocks - 1) / plan.held_blocks,
+        unit="requests",
+        source="kvcore: held charge, without copies that exist only in the estimate",
+    )

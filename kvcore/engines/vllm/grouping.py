@@ -1,0 +1,208 @@
+"""Grouping: which layers share a block table (vLLM 0.33.0 `v1/core/kv_cache_planning.get_kv_cache_groups`)."""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kvcore.arithmetic import cdiv
+from kvcore.engines.vllm.packing import packed_groups
+from kvcore.engines.vllm.profile import Profile
+from kvcore.engines.vllm.specs import (
+    AttentionSpec,
+    ChunkedLocalAttentionSpec,
+    CircularBufferSpec,
+    FullAttentionSpec,
+    LayerSpec,
+    MambaSpec,
+    MLAAttentionSpec,
+    SlidingWindowMLASpec,
+    SlidingWindowSpec,
+)
+from kvcore.errors import refusal
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedLayer:
+    """One cache of one layer with its spec, the layout part it belongs to and its pipeline stage."""
+
+    part: str
+    layer_index: int
+    stage: int
+    spec: LayerSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class CacheGroup:
+    """Layers that share a block table. ``is_uniform_type``: pages may differ between its layers."""
+
+    layers: tuple[PlannedLayer, ...]
+    is_uniform_type: bool = False
+
+    @property
+    def specs(self) -> tuple[LayerSpec, ...]:
+        """The layers' specs in order."""
+        return tuple(layer.spec for layer in self.layers)
+
+    @property
+    def block_size(self) -> int:
+        """Tokens per block of the group."""
+        return self.layers[0].spec.block_size
+
+    @property
+    def prefix_cacheable(self) -> bool:
+        """Whether finished blocks of the group can be kept for reuse; rings cannot."""
+        return not any(isinstance(spec, CircularBufferSpec) for spec in self.specs)
+
+    @property
+    def page_size_bytes(self) -> int:
+        """Bytes of one block over the group's layers."""
+        return sum(spec.page_size_bytes for spec in self.specs)
+
+
+def group_layers(
+    layers: Sequence[PlannedLayer],
+    *,
+    profile: Profile,
+    disable_hybrid_kv_cache_manager: bool = False,
+    block_outermost: bool = False,
+) -> tuple[CacheGroup, ...]:
+    """Splits the model's layers into cache groups.
+
+    Args:
+        layers: All layers of all pipeline stages, in model order.
+        profile: The engine version's switches.
+        disable_hybrid_kv_cache_manager: Window layers are charged as full attention.
+        block_outermost: Whether the cache tensor lays blocks outermost, which allows groups of mixed pages.
+
+    Returns:
+        The groups, in the engine's order; none where nothing is cached.
+
+    Raises:
+        EngineRefusal: The engine cannot bring the layers' pages together.
+    """
+    if not layers:
+        return ()
+    if disable_hybrid_kv_cache_manager:
+        layers = promote_local_layers(layers)
+    if _is_uniform(layers):
+        return (CacheGroup(layers=tuple(layers)),)
+    if is_uniform_type(layers):
+        return (CacheGroup(layers=tuple(layers), is_uniform_type=True),)
+    if block_outermost and len({layer.spec.page_size_bytes for layer in layers}) > 1:
+        return tuple(
+            CacheGroup(layers=tuple(group), is_uniform_type=True)
+            for group in packed_groups(layers, lambda layer: layer.spec)
+        )
+    if not _can_unify_pages(layers):
+        promoted = _full_allocation_fallback(layers)
+        return (CacheGroup(layers=tuple(promoted), is_uniform_type=True),)
+    return _equal_size_groups(_unify_page_size(layers), profile)
+
+
+def promote_local_layers(layers: Sequence[PlannedLayer]) -> list[PlannedLayer]:
+    """Charges window and chunk layers as full attention (vLLM 0.33.0 `_promote_local_kv_cache_specs`).
+
+    Raises:
+        EngineRefusal: The layers still differ in type, as states do.
+    """
+    if _is_uniform(layers) or is_uniform_type(layers):
+        return list(layers)
+    full_block_sizes = {layer.spec.block_size for layer in layers if isinstance(layer.spec, FullAttentionSpec)}
+    promoted = list(layers)
+    if full_block_sizes:
+        block_size = full_block_sizes.pop() if len(full_block_sizes) == 1 else None
+        promoted = [dataclasses.replace(layer, spec=_promoted(layer.spec, block_size)) for layer in layers]
+    if not (_is_uniform(promoted) or is_uniform_type(promoted)):
+        raise refusal(
+            "disable_hybrid_kv_cache_manager",
+            True,
+            "vLLM fails to promote the local KV cache specs to one unified type: the model keeps states or cross "
+            "attention beside attention",
+            "Leave the hybrid KV cache manager on.",
+        )
+    return promoted
+
+
+def _promoted(spec: LayerSpec, full_block_size: int | None) -> LayerSpec:
+    target: type[FullAttentionSpec]
+    if isinstance(spec, SlidingWindowMLASpec):
+        target = MLAAttentionSpec
+    elif isinstance(spec, SlidingWindowSpec | ChunkedLocalAttentionSpec):
+        target = FullAttentionSpec
+    else:
+        return spec
+    block_size = full_block_size or spec.block_size
+    padded = spec.page_size_padded
+    if padded is not None:
+        padded = max(padded, spec.unpadded_page_size_bytes * block_size // spec.block_size)
+    known = {field.name for field in dataclasses.fields(target)}
+    values = {name: value for name, value in vars(spec).items() if name in known}
+    return target(**{**values, "block_size": block_size, "page_size_padded": padded})
+
+
+def is_uniform_type(layers: Sequence[PlannedLayer]) -> bool:
+    """Whether one group may hold the layers though their pages differ (vLLM 0.33.0 `UniformTypeKVCacheSpecs`)."""
+    specs = [layer.spec for layer in layers]
+    return (
+        len({spec.block_size for spec in specs}) == 1
+        and len({spec.uniform_type for spec in specs}) == 1
+        and len({spec.dcp_sharded for spec in specs}) == 1
+    )
+
+
+def _is_uniform(layers: Sequence[PlannedLayer]) -> bool:
+    return len({layer.spec.merge_key for layer in layers}) == 1
+
+
+def _can_unify_pages(layers: Sequence[PlannedLayer]) -> bool:
+    largest = max(layer.spec.page_size_bytes for layer in layers)
+    return all(
+        not isinstance(layer.spec, MLAAttentionSpec) or largest % layer.spec.page_size_bytes == 0 for layer in layers
+    )
+
+
+def _full_allocation_fallback(layers: Sequence[PlannedLayer]) -> list[PlannedLayer]:
+    """Latent layers beside plain windows: the windows become full attention, or the engine refuses."""
+    specs = [layer.spec for layer in layers]
+    plain_window = any(isinstance(s, SlidingWindowSpec) and not isinstance(s, SlidingWindowMLASpec) for s in specs)
+    blocked = any(isinstance(s, SlidingWindowMLASpec | ChunkedLocalAttentionSpec) for s in specs)
+    if plain_window and not blocked:
+        promoted = promote_local_layers(layers)
+        if is_uniform_type(promoted):
+            return promoted
+    pages = sorted({spec.page_size_bytes for spec in specs})
+    raise refusal(
+        "block_size",
+        pages,
+        "vLLM cannot unify these page sizes: a latent page does not divide the largest page and may not be padded",
+        "Choose another block_size or kv_cache_dtype.",
+    )
+
+
+def _unify_page_size(layers: Sequence[PlannedLayer]) -> list[PlannedLayer]:
+    """Brings every page to the largest one (vLLM 0.33.0 `unify_kv_cache_spec_page_size`)."""
+    largest = max(layer.spec.page_size_bytes for layer in layers)
+    return [dataclasses.replace(layer, spec=_with_page(layer.spec, largest)) for layer in layers]
+
+
+def _with_page(spec: LayerSpec, largest: int) -> LayerSpec:
+    page = spec.page_size_bytes
+    if page == largest:
+        return spec
+    if isinstance(spec, MambaSpec) or not isinstance(spec, AttentionSpec) or largest % page != 0:
+        return dataclasses.replace(spec, page_size_padded=largest)
+    return dataclasses.replace(spec, block_size=spec.block_size * (largest // page))
+
+
+def _equal_size_groups(layers: Sequence[PlannedLayer], profile: Profile) -> tuple[CacheGroup, ...]:
+    """Groups of one size, each bucket dealt out in strides (`_get_kv_cache_groups_uniform_page_size`)."""
+    buckets: dict[LayerSpec, list[PlannedLayer]] = {}
+    for layer in layers:
+        buckets.setdefault(layer.spec.merge_key, []).append(layer)
+    counts = [len(bucket) for bucket in buckets.values()]
+    size = profile.group_size(counts)
+    groups = []
+    for bucket in buckets.values():
+        number = cdiv(len(bucket), size)
+        groups.extend(CacheGroup(layers=tuple(bucket[first::number])) for first in range(number))
+    return tuple(groups)

@@ -1,0 +1,261 @@
+"""Plan: how vLLM pages a layout, and how much of it fits."""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kvcore.engines.vllm.backends import DEFAULT_BLOCK_SIZE, Backend, block_size_in_force
+from kvcore.engines.vllm.block_size import Alignment, align_block_size
+from kvcore.engines.vllm.cache_dtype import parts_by_cache_dtype
+from kvcore.engines.vllm.capacity import (
+    Fit,
+    Stage,
+    blocks_held,
+    blocks_per_request,
+    bytes_per_block,
+    check_fit,
+    logged_concurrency,
+    logged_tokens,
+    project,
+    request_blocks,
+)
+from kvcore.engines.vllm.checks import check_deployment
+from kvcore.engines.vllm.grouping import CacheGroup, PlannedLayer, group_layers
+from kvcore.engines.vllm.settings import EngineSettings
+from kvcore.engines.vllm.specs import ChargeContext
+from kvcore.engines.vllm.store import StoreContext, Stored, store
+from kvcore.errors import refusal
+from kvcore.layout.cache import Cache
+from kvcore.layout.layout import Layout, Part
+from kvcore.layout.traits import Traits
+from kvcore.engines.vllm.stages import layers_per_stage, stage_of_layers
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedPart:
+    """One part of the layout and how the engine stores it."""
+
+    part: Part
+    stored: Stored
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How vLLM pages a layout on the request's deployment.
+
+    Attributes:
+        parts: The layout's parts as stored.
+        groups: Cache groups over all pipeline stages.
+        block_size: Tokens per block vLLM reports.
+        stage_layers: Layers of each pipeline stage.
+        padding_percent: Share by which states are padded to the attention page, in percent; None where none is.
+        backends: Attention backends in use.
+        kv_cache_layout: Order of the cache tensor's dimensions.
+        context: What decides a request's charge.
+        max_model_len: Context length in force; the fitted one where it was left to the engine.
+        stages: The groups and budgets per stage; empty where nothing is cached or no budget is known.
+        fit: Result of the fit check; None without a budget.
+        num_gpu_blocks: Blocks of the pool; None without a budget.
+    """
+
+    parts: tuple[PlannedPart, ...]
+    groups: tuple[CacheGroup, ...]
+    block_size: int
+    stage_layers: tuple[int, ...]
+    padding_percent: float | None
+    backends: tuple[Backend, ...]
+    kv_cache_layout: str
+    context: ChargeContext
+    max_model_len: int
+    stage_block_bytes: tuple[int, ...]
+    stages: tuple[Stage, ...]
+    fit: Fit | None
+    num_gpu_blocks: int | None
+
+    @property
+    def charged_blocks(self) -> int:
+        """Blocks the engine charges one request of ``max_model_len`` tokens."""
+        return request_blocks(self.groups, self.max_model_len, self.context)
+
+    @property
+    def held_blocks(self) -> int:
+        """Blocks a running request of ``max_model_len`` tokens holds."""
+        return sum(blocks_held(group, self.max_model_len, self.context) for group in self.groups)
+
+    @property
+    def concurrency(self) -> float | None:
+        """"Maximum concurrency" as vLLM logs it; None where it does not start or caches nothing."""
+        if self.num_gpu_blocks is None or not self.groups or self.fit is None or not self.fit.fits:
+            return None
+        return logged_concurrency(self.num_gpu_blocks, self.charged_blocks)
+
+    @property
+    def tokens(self) -> int | None:
+        """"GPU KV cache size" as vLLM logs it."""
+        return None if self.concurrency is None else logged_tokens(self.concurrency, self.max_model_len)
+
+    def group_blocks(self) -> tuple[int, ...]:
+        """Blocks each group charges one request."""
+        return tuple(blocks_per_request(group, self.max_model_len, self.context) for group in self.groups)
+
+
+def plan(
+    layout: Layout,
+    settings: EngineSettings,
+    traits: Traits,
+    budget_bytes: Sequence[int] | None,
+    *,
+    num_gpu_blocks_override: int | None = None,
+    pipeline_layer_partition: Sequence[int] | None = None,
+) -> Plan:
+    """Plans the cache.
+
+    Args:
+        layout: What persists.
+        settings: The engine's settings after defaults.
+        traits: What the architecture means to the engine.
+        budget_bytes: Cache bytes on one GPU of each pipeline stage; None: only the paging is planned.
+        num_gpu_blocks_override: Blocks to use instead of the budget's.
+        pipeline_layer_partition: Layers per stage, instead of the engine's split.
+
+    Raises:
+        EngineRefusal: vLLM refuses this deployment.
+    """
+    check_deployment(layout, settings, traits)
+    stage_layers = layers_per_stage(
+        layout.num_hidden_layers, settings.pipeline_parallel_size, pipeline_layer_partition
+    )
+    parts, alignment = _store_parts(layout, settings, traits)
+    layers = _planned_layers(layout, parts, stage_layers)
+    backends = _distinct_backends(parts)
+    block_outermost = any(backend.block_outermost for backend in backends)
+    groups = group_layers(
+        layers,
+        profile=settings.profile,
+        disable_hybrid_kv_cache_manager=settings.disable_hybrid_kv_cache_manager,
+        block_outermost=block_outermost,
+    )
+    context = ChargeContext(
+        max_in_flight_tokens=settings.max_in_flight_tokens,
+        decode_context_parallel_size=settings.decode_context_parallel_size,
+        max_num_encoder_input_tokens=settings.max_num_batched_tokens,
+        mamba_cache_mode=settings.mamba_cache_mode,
+    )
+    projected = [tuple(project(group, stage) for group in groups) for stage in range(len(stage_layers))]
+    block_bytes = tuple(bytes_per_block(own, block_outermost=block_outermost) for own in projected) if groups else ()
+    unfitted = Plan(
+        parts=parts,
+        groups=groups,
+        block_size=min((group.block_size for group in groups if group.prefix_cacheable), default=alignment.block_size),
+        stage_layers=stage_layers,
+        padding_percent=alignment.padding_percent,
+        backends=backends,
+        kv_cache_layout=_kv_cache_layout(backends),
+        context=context,
+        max_model_len=settings.max_model_len,
+        stage_block_bytes=block_bytes,
+        stages=(),
+        fit=None,
+        num_gpu_blocks=None,
+    )
+    if budget_bytes is None or not groups:
+        return dataclasses.replace(unfitted, num_gpu_blocks=None if groups else 1)
+    return _fit(unfitted, projected, settings, budget_bytes, num_gpu_blocks_override)
+
+
+def _fit(
+    plan: Plan,
+    projected: Sequence[tuple[CacheGroup, ...]],
+    settings: EngineSettings,
+    budget_bytes: Sequence[int],
+    override: int | None,
+) -> Plan:
+    """Counts blocks and checks that one request fits (vLLM 0.33.0 `get_kv_cache_configs`)."""
+    budgets = list(budget_bytes) if len(budget_bytes) > 1 else list(budget_bytes) * len(projected)
+    if len(budgets) != len(projected):
+        rule = f"one value per pipeline stage is expected, that is {len(projected)}"
+        raise refusal("kv_cache_memory_bytes", list(budget_bytes), rule, "Give one number, or one per stage.")
+    stages = tuple(
+        Stage(
+            groups=groups,
+            bytes_per_block=block,
+            available_bytes=available if override is None else override * block,
+        )
+        for groups, block, available in zip(projected, plan.stage_block_bytes, budgets, strict=True)
+        if block > 0
+    )
+    max_model_len = plan.max_model_len
+    fit = check_fit(stages, plan.groups, max_model_len, plan.context, settings.profile)
+    if settings.auto_fit_max_model_len and fit.longest > 0:
+        max_model_len = fit.longest
+        fit = check_fit(stages, plan.groups, max_model_len, plan.context, settings.profile)
+    return dataclasses.replace(
+        plan,
+        max_model_len=max_model_len,
+        stages=stages,
+        fit=fit,
+        num_gpu_blocks=min(stage.raw_num_blocks for stage in stages),
+    )
+
+
+def _store_parts(layout: Layout, settings: EngineSettings, traits: Traits) -> tuple[tuple[PlannedPart, ...], Alignment]:
+    """Stores every part at the block size in force: the backends' own, then raised to the state page of hybrids."""
+    parts = parts_by_cache_dtype(layout.parts, settings)
+    context = StoreContext(
+        gpu=settings.gpu,
+        tensor_parallel_size=settings.tensor_parallel_size,
+        block_size=settings.block_size or DEFAULT_BLOCK_SIZE,
+        dtype=settings.dtype,
+        kv_cache_dtype=settings.kv_cache_dtype,
+        num_speculative_tokens=settings.num_speculative_tokens,
+        mamba_cache_mode=settings.mamba_cache_mode,
+        mamba_cache_dtype=settings.mamba_cache_dtype,
+        mamba_ssm_cache_dtype=settings.mamba_ssm_cache_dtype,
+        max_model_len=settings.max_model_len,
+        enable_prefix_caching=settings.enable_prefix_caching,
+        replicates_kv_heads=traits.replicates_kv_heads,
+        mm_prefix_lm=traits.mm_prefix_lm,
+    )
+
+    def stored_at(context: StoreContext) -> tuple[PlannedPart, ...]:
+        return tuple(
+            PlannedPart(part=part, stored=store(part.cache, dataclasses.replace(context, kv_cache_dtype=kv_cache_dtype)))
+            for part, kv_cache_dtype in parts
+        )
+
+    provisional = stored_at(context)
+    backends = _distinct_backends(provisional)
+    base = dataclasses.replace(context, block_size=block_size_in_force(backends, settings.block_size))
+    alignment = align_block_size([item.stored for item in stored_at(base)], base)
+    aligned = dataclasses.replace(
+        base, block_size=alignment.block_size, state_page_size_padded=alignment.state_page_size_padded
+    )
+    return stored_at(aligned), alignment
+
+
+def _planned_layers(
+    layout: Layout, parts: Sequence[PlannedPart], stage_layers: Sequence[int]
+) -> list[PlannedLayer]:
+    """Every cache of every layer in the engine's order; drafter layers live on the last stage."""
+    stages = stage_of_layers(stage_layers)
+    last = len(stage_layers) - 1
+    by_layer: dict[tuple[int, Cache, bool], PlannedPart] = {
+        (index, item.part.cache, item.part.draft): item for item in parts for index in item.part.layer_indices
+    }
+    planned = []
+    for layer in layout.layers:
+        item = by_layer[(layer.layer_index, layer.cache, layer.draft)]
+        stage = last if layer.draft or layer.layer_index >= len(stages) else stages[layer.layer_index]
+        spec = dataclasses.replace(item.stored.spec, is_draft=layer.draft)
+        planned.append(PlannedLayer(part=item.part.name, layer_index=layer.layer_index, stage=stage, spec=spec))
+    return sorted(planned, key=lambda layer: layer.stage)
+
+
+def _distinct_backends(parts: Sequence[PlannedPart]) -> tuple[Backend, ...]:
+    found = {item.stored.backend.name: item.stored.backend for item in parts if item.stored.backend is not None}
+    return tuple(found.values())
+
+
+def _kv_cache_layout(backends: Sequence[Backend]) -> str:
+    declared = [backend.kv_cache_layout for backend in backends if backend.kv_cache_layout]
+    return declared[0] if declared else "LBNHC"

@@ -1,0 +1,109 @@
+"""How an engine stores one cache: the layer spec and how to explain its entry size."""
+
+from dataclasses import dataclass
+
+from kvcore.catalog.gpus import Gpu
+from kvcore.dtypes import ELEMENT_BYTES, canonical
+from kvcore.engines.vllm.backends import Backend
+from kvcore.engines.vllm.specs import LayerSpec
+from kvcore.errors import refusal
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreContext:
+    """What decides how one layer's cache is stored.
+
+    Attributes:
+        gpu: GPU whose kernels run.
+        tensor_parallel_size: Ranks that split each layer.
+        block_size: Tokens per block in force.
+        dtype: Model dtype.
+        kv_cache_dtype: Resolved cache dtype of this layer (``auto``: the model dtype).
+        num_speculative_tokens: Tokens a drafter proposes per step.
+        mamba_cache_mode: ``none`` or ``align``.
+        mamba_cache_dtype: Dtype of convolution states, ``auto`` where not given.
+        mamba_ssm_cache_dtype: Dtype of recurrent states, ``auto`` where not given.
+        max_model_len: Context length, which is the block of states without prefix caching.
+        enable_prefix_caching: Whether states are kept at block boundaries.
+        replicates_kv_heads: Whether the model class replicates KV heads beyond their number.
+        mm_prefix_lm: Whether image tokens attend in both directions, which changes the backend.
+        state_page_size_padded: Page to which states are padded in hybrids; None: no padding.
+    """
+
+    gpu: Gpu
+    tensor_parallel_size: int
+    block_size: int
+    dtype: str
+    kv_cache_dtype: str
+    num_speculative_tokens: int = 0
+    mamba_cache_mode: str = "none"
+    mamba_cache_dtype: str = "auto"
+    mamba_ssm_cache_dtype: str = "auto"
+    max_model_len: int = 0
+    enable_prefix_caching: bool = True
+    replicates_kv_heads: bool = True
+    mm_prefix_lm: bool = False
+    state_page_size_padded: int | None = None
+
+    @property
+    def stored_dtype(self) -> str:
+        """The element type of the cache."""
+        return self.dtype if self.kv_cache_dtype == "auto" else canonical(self.kv_cache_dtype)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """One cache as the engine stores it on one GPU.
+
+    Attributes:
+        spec: The layer spec that is planned.
+        backend: Attention backend of the layer; None for states.
+        dtype: Stored element type or packed format.
+        split: ``heads``, ``replicated_heads``, ``whole`` or ``state``.
+        shards: Ranks among which the cache divides without repetition.
+        formula: Entry bytes as a formula, and ``substituted`` with values.
+        source: Engine symbol of the rule.
+    """
+
+    spec: LayerSpec
+    backend: Backend | None
+    dtype: str
+    split: str
+    shards: int
+    formula: str
+    substituted: str
+    source: str
+
+
+def element_bytes(dtype: str) -> int:
+    """Bytes of one stored element.
+
+    Raises:
+        EngineRefusal: The cache dtype is not a plain element type this cache can be stored in.
+    """
+    size = ELEMENT_BYTES.get(dtype)
+    if size is None:
+        rule = "this cache cannot be stored in that format"
+        raise refusal("kv_cache_dtype", dtype, rule, "Use auto, fp8 or another format the layer supports.")
+    return size
+
+
+def heads_per_rank(num_kv_heads: int, context: StoreContext) -> tuple[int, str]:
+    """KV heads on one rank, and whether they are divided or replicated (vLLM 0.33.0 `get_num_kv_heads`).
+
+    Raises:
+        EngineRefusal: Neither number divides the other, or the model class cannot replicate heads.
+    """
+    tp = context.tensor_parallel_size
+    if num_kv_heads >= tp:
+        if num_kv_heads % tp:
+            rule = f"vLLM needs the {num_kv_heads} KV heads to divide evenly over the ranks"
+            raise refusal("tensor_parallel_size", tp, rule, f"Use a divisor of {num_kv_heads}.")
+        return num_kv_heads // tp, "heads"
+    if tp % num_kv_heads:
+        rule = f"vLLM replicates {num_kv_heads} KV heads only over a multiple of as many ranks"
+        raise refusal("tensor_parallel_size", tp, rule, f"Use a multiple of {num_kv_heads}.")
+    if not context.replicates_kv_heads:
+        rule = f"this model class does not replicate its {num_kv_heads} KV heads over more ranks"
+        raise refusal("tensor_parallel_size", tp, rule, f"Use at most {num_kv_heads} ranks.")
+    return 1, "replicated_heads"

@@ -1,0 +1,37 @@
+"""One row of the architecture table: how the layers of a Hugging Face architecture compose known mechanisms."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kvcore.config import ModelConfig
+from kvcore.layout.cache import Cache
+from kvcore.layout.layer_kinds import LayerKinds
+from kvcore.layout.layout import LayerCache
+from kvcore.layout.traits import Traits
+
+CacheBuilder = Callable[[ModelConfig, int], Cache | None]
+"""Builds the cache of one layer from the config and the layer's index; None: the layer stores nothing."""
+
+DraftBuilder = Callable[[ModelConfig, int], Sequence[LayerCache]]
+"""Builds the drafter's own layers from the config and the number of speculative tokens."""
+
+DEFAULT_TRAITS = Traits()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Architecture:
+    """How one architecture is laid out.
+
+    Attributes:
+        layer_kinds: Kind of each layer.
+        caches: For each kind, the caches one such layer keeps, in the engine's order.
+        traits: What the architecture means to engines.
+        mtp: Layers of the checkpoint's own drafter (multi-token prediction), where the engine has one.
+        source: Engine class the row was read from.
+    """
+
+    layer_kinds: LayerKinds
+    caches: Mapping[str, tuple[CacheBuilder, ...]]
+    source: str
+    traits: Traits = DEFAULT_TRAITS
+    mtp: DraftBuilder | None = None

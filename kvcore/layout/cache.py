@@ -1,0 +1,102 @@
+"""Caches: the tensors one layer keeps between decode steps, free of any engine.
+
+Each mechanism is one frozen dataclass derived from :class:`Cache`. It states shapes over the whole model; how an engine
+shards, pads and packs them is the engine profile's business.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+Growth = Literal["per_token", "sliding_window", "chunked", "per_request", "per_encoder_token"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cache:
+    """What one layer keeps. Equal caches of different layers form one part of the layout.
+
+    Attributes:
+        name: Name of the part this cache belongs to, as shown to people.
+        growth: How the cache grows with the request.
+    """
+
+    growth: ClassVar[Growth]
+    name: str
+
+    @property
+    def window(self) -> int | None:
+        """Tokens of the window or chunk, where the cache has one."""
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionCache(Cache):
+    """Keys and values of every token (MHA, MQA, GQA).
+
+    Attributes:
+        num_kv_heads: Key/value heads of the whole layer.
+        head_size: Elements of one key.
+        head_size_v: Elements of one value.
+    """
+
+    growth: ClassVar[Growth] = "per_token"
+    num_kv_heads: int
+    head_size: int
+    head_size_v: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlidingWindowCache(AttentionCache):
+    """Keys and values of the last ``sliding_window`` tokens."""
+
+    growth: ClassVar[Growth] = "sliding_window"
+    sliding_window: int
+
+    @property
+    def window(self) -> int | None:
+        """The sliding window in tokens."""
+        return self.sliding_window
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChunkedLocalCache(AttentionCache):
+    """Keys and values of the current chunk of ``attention_chunk_size`` tokens (Llama 4)."""
+
+    growth: ClassVar[Growth] = "chunked"
+    attention_chunk_size: int
+
+    @property
+    def window(self) -> int | None:
+        """The chunk in tokens."""
+        return self.attention_chunk_size
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatentCache(Cache):
+    """One compressed latent and one rotary key per token, whole on every tensor-parallel rank (MLA)."""
+
+    growth: ClassVar[Growth] = "per_token"
+    kv_lora_rank: int
+    qk_rope_head_dim: int
+
+
+@dataclass(frozen=True)
+class StateTensor:
+    """One tensor of a per-request state on one rank: its role decides the dtype (``conv`` or ``temporal``)."""
+
+    role: Literal["conv", "temporal"]
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateCache(Cache):
+    """A state of fixed size per request: recurrent, convolution or linear attention. Subclasses give the shapes."""
+
+    growth: ClassVar[Growth] = "per_request"
+
+    def tensors(self, tensor_parallel_size: int, num_speculative_tokens: int) -> tuple[StateTensor, ...]:
+        """The state's tensors on one rank.
+
+        Raises:
+            EngineRefusal: The state cannot be divided over that many ranks.
+        """
+        raise NotImplementedError

@@ -1,0 +1,91 @@
+"""Lay out: from a configuration to the tensors that persist between decode steps."""
+
+import difflib
+
+from kvcore.config import ModelConfig
+from kvcore.errors import config_error
+from kvcore.layout.architecture import Architecture
+from kvcore.layout.architectures import ARCHITECTURES
+from kvcore.layout.cache import AttentionCache, Cache, LatentCache, StateCache
+from kvcore.layout.grouped_query import attention_label
+from kvcore.layout.layout import LayerCache, Layout
+
+
+def architecture_of(config: ModelConfig) -> Architecture:
+    """The table row of a configuration's architecture.
+
+    Raises:
+        ConfigError: The architecture is not in the table.
+    """
+    row = ARCHITECTURES.get(config.architecture)
+    if row is not None:
+        return row
+    near = difflib.get_close_matches(config.architecture, ARCHITECTURES, n=1)
+    hint = f" The nearest known one is {near[0]}." if near else ""
+    raise config_error(
+        "architectures",
+        config.architecture or None,
+        "kvcore does not know how this architecture caches",
+        f"The model's code in the engine (get_kv_cache_spec of its layers) would settle it.{hint}",
+    )
+
+
+def lay_out(config: ModelConfig, *, speculative_method: str | None = None, num_speculative_tokens: int = 0) -> Layout:
+    """Lays out a model's caches.
+
+    Args:
+        config: The checkpoint.
+        speculative_method: ``mtp`` adds the checkpoint's own drafter layers.
+        num_speculative_tokens: Tokens the drafter proposes per step.
+
+    Returns:
+        The layout over the whole model, before any parallelism.
+
+    Raises:
+        ConfigError: The config lacks a fact or uses an unknown mechanism.
+    """
+    row = architecture_of(config)
+    kinds = row.layer_kinds(config)
+    layers: list[LayerCache] = []
+    shared: list[int] = []
+    for index, kind in enumerate(kinds):
+        builders = row.caches.get(kind)
+        if builders is None:
+            rule = f"layer {index} is of kind {kind!r}, which kvcore does not know for {config.architecture}"
+            source = "The model's code in the engine would settle what such a layer caches."
+            raise config_error(config.path("layer_types"), kind, rule, source)
+        caches = [cache for builder in builders if (cache := builder(config, index)) is not None]
+        if builders and not caches:
+            shared.append(index)
+        layers.extend(LayerCache(layer_index=index, cache=cache) for cache in caches)
+    if speculative_method == "mtp" and row.mtp is not None:
+        layers.extend(row.mtp(config, num_speculative_tokens))
+    return Layout(
+        attention_kind=_attention_kind(config, [layer.cache for layer in layers]),
+        num_hidden_layers=len(kinds),
+        layers=tuple(layers),
+        notes=_notes(config),
+        shared_layers=tuple(shared),
+    )
+
+
+def _attention_kind(config: ModelConfig, caches: list[Cache]) -> str:
+    labels: list[str] = []
+    for cache in caches:
+        if isinstance(cache, AttentionCache):
+            label = attention_label(config.num_attention_heads, cache.num_kv_heads)
+        elif isinstance(cache, LatentCache):
+            label = "multi-head latent attention"
+        elif isinstance(cache, StateCache):
+            label = cache.name
+        else:
+            continue
+        if label not in labels:
+            labels.append(label)
+    return " with ".join(labels) if labels else "no cache"
+
+
+def _notes(config: ModelConfig) -> tuple[str, ...]:
+    if not config.is_multimodal:
+        return ()
+    return (f"Only the language model ({config.text_path}) is counted; vision and audio towers keep no cache.",)

@@ -1,0 +1,64 @@
+"""Layout: which tensors persist between decode steps, layer by layer, gathered into parts."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kvcore.layout.cache import Cache
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerCache:
+    """One cache of one layer. ``draft`` marks layers of a speculative drafter."""
+
+    layer_index: int
+    cache: Cache
+    draft: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """Equal caches of several layers, in model order."""
+
+    name: str
+    cache: Cache
+    layer_indices: tuple[int, ...]
+    draft: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Everything a model keeps between decode steps.
+
+    Attributes:
+        attention_kind: Label such as "grouped-query attention".
+        num_hidden_layers: Layers of the model, without drafters: what pipeline stages divide.
+        layers: Caches in model order; a layer may own none, one or several.
+        notes: What the reader should know (for example "text part of a multimodal model only").
+        shared_layers: Layers that read another layer's cache and store nothing.
+    """
+
+    attention_kind: str
+    num_hidden_layers: int
+    layers: tuple[LayerCache, ...]
+    notes: tuple[str, ...] = ()
+    shared_layers: tuple[int, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The caches gathered by equality, in the order they first occur."""
+        return gather(self.layers)
+
+
+def gather(layers: Iterable[LayerCache]) -> tuple[Part, ...]:
+    """Gathers equal caches into parts; parts of one name but different sizes get a number behind their name."""
+    gathered: dict[tuple[Cache, bool], list[int]] = {}
+    for layer in layers:
+        gathered.setdefault((layer.cache, layer.draft), []).append(layer.layer_index)
+    counts: dict[str, int] = {}
+    parts = []
+    for (cache, draft), indices in gathered.items():
+        base = f"{cache.name} (draft)" if draft else cache.name
+        counts[base] = counts.get(base, 0) + 1
+        name = base if counts[base] == 1 else f"{base} {counts[base]}"
+        parts.append(Part(name=name, cache=cache, layer_indices=tuple(indices), draft=draft))
+    return tuple(parts)

@@ -1,0 +1,32 @@
+"""Traits: what an architecture means to an engine beyond the shapes of its caches."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traits:
+    """Properties of an architecture that change an engine's defaults or what it refuses.
+
+    Attributes:
+        pooling: Embedding, reward or classification model: nothing is generated.
+        chunked_prefill: Whether a prompt may be split over steps.
+        prefix_caching: Whether the engine can keep finished blocks for reuse.
+        keeps_state: Some layers keep a state per request (Mamba, linear attention, short convolution).
+        attention_free: No layer attends: only states.
+        encoder_decoder: Cross attention over an encoder's output.
+        latent: Multi-head latent attention: one latent per token on every rank.
+        mm_prefix_lm: Image tokens attend in both directions (vLLM `is_mm_prefix_lm`), which changes the backend.
+        supports_pipeline: Whether the engine's model class can be split into stages.
+        replicates_kv_heads: Whether the model class replicates KV heads when tensor parallelism exceeds them.
+    """
+
+    pooling: bool = False
+    chunked_prefill: bool = True
+    prefix_caching: bool = True
+    keeps_state: bool = False
+    attention_free: bool = False
+    encoder_decoder: bool = False
+    latent: bool = False
+    mm_prefix_lm: bool = False
+    supports_pipeline: bool = True
+    replicates_kv_heads: bool = True

@@ -1,0 +1,254 @@
+"""The report: every answer of kvcore in one frozen tree, the contract shared by CLI, browser, pages and tests.
+
+Byte values are integers per GPU unless a name ends in ``_partition``. ``None`` means "not known or not applicable";
+a warning then says why.
+"""
+
+from dataclasses import dataclass
+
+from kvcore.errors import FieldError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input:
+    """A request field after defaults: its value, where it came from (given, default, derived) and why."""
+
+    value: object
+    origin: str
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Engine:
+    """The engine whose rules produced the report."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reserve:
+    """A share of GPU memory that is not cache: weights, activations, graphs, other. ``kind``: given, derived, assumed."""
+
+    name: str
+    bytes: int
+    kind: str
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetReport:
+    """Bytes for the cache on one GPU (the smallest stage when pipeline stages differ)."""
+
+    kv_cache_bytes: int | None
+    kind: str
+    interval_bytes: tuple[int, int] | None
+    reserves: tuple[Reserve, ...]
+    stage_bytes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartReport:
+    """One kind of cached tensor as the engine stores it on one GPU.
+
+    Attributes:
+        name: Name of the part, unique in the layout.
+        growth: ``per_token``, ``sliding_window``, ``chunked`` , ``per_request`` or ``per_encoder_token``.
+        layers: Number of layers that own this part (all pipeline stages).
+        entry_bytes: Bytes of one entry in one layer on one GPU; for per-request parts the whole state of one layer.
+        entry_bytes_partition: The same over all tensor-parallel ranks that share the request.
+        tokens_per_entry: Tokens one entry stands for (1 except for compressed caches).
+        window: Window or chunk in tokens, if any.
+        copies: Copies of a per-request state the engine's estimate charges.
+        split: ``heads`` (divided over tensor-parallel ranks), ``replicated_heads`` or ``whole``.
+        dtype: Stored element type or packed format name.
+        formula: The entry size as a formula, ``substituted`` with this model's values.
+        source: Engine symbol or config key the rule comes from.
+        draft: True for layers of a speculative drafter.
+    """
+
+    name: str
+    growth: str
+    layers: int
+    entry_bytes: int
+    entry_bytes_partition: int
+    tokens_per_entry: int
+    window: int | None
+    copies: int
+    split: str
+    dtype: str
+    formula: str
+    substituted: str
+    source: str
+    draft: bool = False
+    layer_indices: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayoutReport:
+    """Which tensors persist between decode steps, in the sizes the engine stores on one GPU."""
+
+    attention_kind: str
+    parts: tuple[PartReport, ...]
+    bytes_per_token: int
+    bytes_per_request: int
+    bytes_per_token_partition: int
+    bytes_per_request_partition: int
+    attention_shards: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupReport:
+    """One cache group of the engine's plan: layers that share a block table.
+
+    ``page_size_bytes`` is the bytes of one block over the group's layers; ``blocks_per_request`` what one request of
+    ``max_model_len`` tokens is charged.
+    """
+
+    kind: str
+    layers: int
+    block_size: int
+    page_size_bytes: int
+    blocks_per_request: int
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanReport:
+    """How the engine pages the layout."""
+
+    block_size: int
+    page_size_bytes: int
+    groups: tuple[GroupReport, ...]
+    padding_percent: float | None
+    in_flight_tokens: int
+    copies: int
+    stage_page_size_bytes: tuple[int, ...] = ()
+    kv_cache_layout: str | None = None
+    attention_backends: tuple[str, ...] = ()
+    stage_layers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestPart:
+    """What one request of ``max_model_len`` tokens costs in one part."""
+
+    name: str
+    blocks: int
+    copies: int
+    bytes_estimate: int
+    bytes_held: int
+    bytes_plain: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestReport:
+    """One request at ``max_model_len``: what the engine's estimate charges, what a running request holds, and plain."""
+
+    max_model_len: int
+    parts: tuple[RequestPart, ...]
+    bytes_estimate: int
+    bytes_held: int
+    bytes_plain: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Concurrency:
+    """Requests of ``max_model_len`` tokens at once: as the engine logs it, as can be held, and without any overhead."""
+
+    engine_log: float | None
+    held: float | None
+    plain: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tokens:
+    """The engine's logged token figure, and the true token pool where one exists (null when a part does not grow)."""
+
+    engine_log: int | None
+    per_token_pool: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capacity:
+    """How much fits on one GPU's budget."""
+
+    num_gpu_blocks: int | None
+    concurrency: Concurrency
+    tokens: Tokens
+    max_model_len_that_fits: int | None
+    binds: str | None
+    fits: bool
+    max_running_requests: int | None = None
+    needed_bytes: int | None = None
+    short_bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaxCause:
+    """Bytes of one request's estimate that the engine's paging adds over ``plain``, by cause."""
+
+    name: str
+    bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tax:
+    """The engine's overhead on one request: ``bytes_estimate - bytes_plain``, split by cause."""
+
+    causes: tuple[TaxCause, ...]
+    bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weights:
+    """Weight bytes on the fullest GPU and the model's parameter count."""
+
+    bytes_per_gpu: int | None
+    params: int | None
+    kind: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Evidence for a fact. ``kind``: logged, pinned, derived, assumed, cited."""
+
+    id: str
+    kind: str
+    ref: str
+    checked: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step of the derivation: formula, substituted values, result; ``path`` is the report key it explains."""
+
+    path: str
+    label: str
+    formula: str
+    substituted: str
+    result: int | float | str
+    unit: str
+    source: str
+    kind: str = "derived"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """The complete answer to one request. On bad input only ``errors`` and ``inputs`` are filled."""
+
+    inputs: dict[str, Input]
+    kvcore_version: str
+    engine: Engine | None = None
+    model: str | None = None
+    budget: BudgetReport | None = None
+    layout: LayoutReport | None = None
+    plan: PlanReport | None = None
+    request: RequestReport | None = None
+    capacity: Capacity | None = None
+    tax: Tax | None = None
+    weights: Weights | None = None
+    derivation: tuple[Step, ...] = ()
+    warnings: tuple[str, ...] = ()
+    errors: tuple[FieldError, ...] = ()
+    sources: tuple[Source, ...] = ()

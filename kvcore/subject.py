@@ -1,0 +1,81 @@
+"""Subject: what a request asks about: a catalogue model, a pasted config.json, or a layout given by hand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kvcore.catalog.models import find_model
+from kvcore.config import ModelConfig, read_config
+from kvcore.errors import input_error
+from kvcore.layout import Layout, architecture_of, lay_out
+from kvcore.layout.traits import Traits
+from kvcore.report.report import Source
+from kvcore.request import Request, SpeculativeConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """The model or layout a request asks about.
+
+    Attributes:
+        name: Catalogue id, architecture of a pasted config, or the layout's name.
+        config: The checkpoint's configuration; None for a layout given by hand.
+        traits: What the architecture means to engines.
+        sources: Evidence from the catalogue entry.
+        notes: What the reader should know about the entry.
+    """
+
+    name: str
+    config: ModelConfig | None
+    traits: Traits
+    sources: tuple[Source, ...] = ()
+    notes: tuple[str, ...] = ()
+    given_layout: Layout | None = None
+
+    @property
+    def num_attention_heads(self) -> int | None:
+        """Query heads, which tensor parallelism must divide; None where the model states none."""
+        return None if self.config is None else self.config.optional_integer("num_attention_heads")
+
+    def lay_out(self, speculative: SpeculativeConfig | None) -> Layout:
+        """The subject's layout, drafter included.
+
+        Raises:
+            ConfigError: The config lacks a fact or uses an unknown mechanism.
+        """
+        if self.given_layout is not None:
+            return self.given_layout
+        if self.config is None:
+            raise input_error("config", None, "a model, config or layout is expected", "Give one of them.")
+        return lay_out(
+            self.config,
+            speculative_method=speculative.method if speculative else None,
+            num_speculative_tokens=speculative.num_speculative_tokens if speculative else 0,
+        )
+
+
+def subject_of(request: Request) -> Subject:
+    """Reads the subject of a request.
+
+    Raises:
+        InputError: The catalogue does not know the model.
+        ConfigError: The config lacks a fact or its architecture is unknown.
+    """
+    if request.model is not None:
+        entry = find_model(request.model)
+        sources = tuple(
+            Source(id=f"model-{number}", kind=source.kind, ref=f"{source.what}: {source.reference}", checked=source.checked)
+            for number, source in enumerate(entry.sources, start=1)
+        )
+        return _of_config(entry.config, entry.id, sources, entry.notes)
+    if request.config is not None:
+        name = request.config.get("_name_or_path")
+        return _of_config(request.config, name if isinstance(name, str) and name else "config.json", (), ())
+    raise input_error("layout", request.layout, "layouts given by hand are not read yet", "Give a model or a config.")
+
+
+def _of_config(
+    root: Mapping[str, Any], name: str, sources: tuple[Source, ...], notes: tuple[str, ...]
+) -> Subject:
+    config = read_config(root)
+    return Subject(name=name, config=config, traits=architecture_of(config).traits, sources=sources, notes=notes)
