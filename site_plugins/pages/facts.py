@@ -10,6 +10,8 @@ STATUS_WORDS = {
     "derived": "derived from the config",
 }
 
+STATUS_SHORT = {"engine": "engine code", "log": "engine log", "derived": "derived"}
+
 
 def context_limit(entry: ModelEntry, ask: Ask) -> int | None:
     """Returns the longest request in tokens that the engine allows by default, or ``None`` when it refuses the model."""

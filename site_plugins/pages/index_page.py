@@ -9,7 +9,7 @@ from kvcore.report.figures import UNKNOWN, grouped, readable_bytes, scaled
 from kvcore.report.report import Report
 from kvcore.report.sections.wording import engine_name
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.facts import STATUS_WORDS, context_limit, headline_request
+from site_plugins.pages.facts import STATUS_SHORT, context_limit, headline_request
 from site_plugins.pages.generated import GeneratedFile, front_matter
 from site_plugins.pages.matrix import cell_request
 from site_plugins.pages.scenarios import HEADLINE_BUDGET, INDEX_CONTEXTS
@@ -98,7 +98,7 @@ def _row(entry: ModelEntry, ask: Ask) -> str:
         *(_concurrency(reports[size, length]) for size in _SIZES for length in INDEX_CONTEXTS),
         _number(limit, grouped(limit) if limit else UNKNOWN, "request.max_model_len"),
         f'<td><span class="kv-status kv-status--{escape(entry.status)}">'
-        f"{escape(STATUS_WORDS.get(entry.status, entry.status))}</span></td>",
+        f"{escape(STATUS_SHORT.get(entry.status, entry.status))}</span></td>",
     ]
     search = escape(f"{entry.id} {entry.title}".lower())
     return (

@@ -8,7 +8,8 @@ A page names its questions in its front matter and refers to them by name::
     ---
     One token takes {{ kv dense layout.bytes_per_token KiB }}.
 
-``{{ kv-section NAME ANCHOR }}`` puts in a whole section of the report, ``{{ kv-headline NAME }}`` its headline.
+``{{ kv-section NAME ANCHOR }}`` puts in a whole section of the report, ``{{ kv-headline NAME }}`` its headline,
+``{{ kv-engine NAME }}`` the engine with its version.
 A backslash in front keeps a placeholder as it is.
 """
 
@@ -23,10 +24,11 @@ from kvcore.report.figures import grouped, scaled
 from kvcore.report.render import SECTIONS, render_section
 from kvcore.report.report import Report
 from kvcore.report.sections import headline
+from kvcore.report.sections.wording import engine_name
 from kvcore.report.writers import html
 from site_plugins.pages.answers import Ask
 
-_PLACEHOLDER = re.compile(r"(?P<kept>\\?)\{\{\s*(?P<verb>kv(?:-section|-headline)?)\s+(?P<words>[^{}]+?)\s*\}\}")
+_PLACEHOLDER = re.compile(r"(?P<kept>\\?)\{\{\s*(?P<verb>kv(?:-section|-headline|-engine)?)\s+(?P<words>[^{}]+?)\s*\}\}")
 _UNITS = {"KiB": KIB, "MiB": MIB, "GiB": GIB, "GB": GB}
 
 
@@ -70,8 +72,11 @@ def _written(match: re.Match[str], report: Report, words: list[str]) -> str:
             return f'<div class="kv-document">\n{html.blocks(render_section(report, anchor))}\n</div>'
         case "kv-headline", []:
             return f'<div class="kv-document">\n{html.blocks(headline.headline(report))}\n</div>'
+        case "kv-engine", []:
+            return escape(engine_name(report))
         case _:
-            rule = f"kv NAME PATH [{'|'.join(_UNITS)}], kv-section NAME [{'|'.join(SECTIONS)}] or kv-headline NAME"
+            units, anchors = "|".join(_UNITS), "|".join(SECTIONS)
+            rule = f"kv NAME PATH [{units}], kv-section NAME {anchors}, kv-headline NAME or kv-engine NAME"
             raise PlaceholderError(f"{match[0]}: expected {rule}")
 
 

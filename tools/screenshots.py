@@ -1,0 +1,55 @@
+"""Pictures of the built site for looking at: each page kind, wide and narrow, light and dark.
+
+``python -m tools.screenshots FOLDER [SITE]`` writes ``<page>-<width>-<scheme>.png``. A picture of a page that was
+scrolled away would hide what matters, so each is of the whole page.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Literal
+
+from playwright.sync_api import Browser, sync_playwright
+
+from tools.build_site import SITE
+from tools.preview import serving
+
+PAGES = {
+    "home": "",
+    "index": "models/",
+    "model": "models/deepseek-ai/DeepSeek-V3/",
+    "dense": "models/meta-llama/Llama-3.1-8B-Instruct/",
+    "calculator": "calculator/",
+    "concept": "concepts/blocks-and-pages/",
+    "kinds": "models/kinds/",
+}
+WIDTHS = (1280, 390)
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
+def main(folder: Path, site: Path = SITE) -> None:
+    """Writes every picture into ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with serving(site) as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        for scheme in SCHEMES:
+            for width in WIDTHS:
+                take(browser, server.origin, folder, width, scheme)
+        browser.close()
+
+
+def take(browser: Browser, origin: str, folder: Path, width: int, scheme: Literal["light", "dark"]) -> None:
+    """Writes the pictures of one width and scheme."""
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, device_scale_factor=1)
+    for name, path in PAGES.items():
+        page.goto(f"{origin}/{path}")
+        page.evaluate("document.fonts.ready.then(() => null)")
+        page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
+        print(f"{name}-{width}-{scheme}.png")
+    page.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), *map(Path, sys.argv[2:3]))
