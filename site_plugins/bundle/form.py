@@ -19,7 +19,7 @@ GROUPS = (
 
 _TEXT_TYPES = frozenset({"object", "speculative"})
 _INPUT_MODE = {"integer": "numeric", "number": "decimal", "budget": "numeric"}
-_ENGINE_DEFAULT = "engine default"
+_ENGINE_DEFAULT = "default"
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,15 @@ def _field(field: RequestField, value: str, suggestions: Suggestions) -> str:
         f'<div class="kv-field" data-kv-engine="{field.engine}" data-kv-field="{field.name}">\n'
         f'<label for="{control_id}">{escape(field.label)}</label>{_use(field.name)}\n'
         f'<div class="kv-field__control">{_control(field, control_id, value, suggestions)}{unit}</div>\n'
-        f'{_file(field.name)}<p class="kv-field__help" id="{control_id}-help">{escape(field.help)}{flag}</p>\n'
+        f'{_file(field.name)}<p class="kv-field__help" id="{control_id}-help">{_prose(field.help)}{flag}</p>\n'
         f'<p class="kv-field__error" id="{control_id}-error" hidden></p>\n</div>'
     )
+
+
+def _prose(text: str) -> str:
+    """A sentence whose commands stand between backticks."""
+    pieces = escape(text).split("`")
+    return "".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces))
 
 
 def _control(field: RequestField, control_id: str, value: str, suggestions: Suggestions) -> str:

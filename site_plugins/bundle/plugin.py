@@ -23,6 +23,9 @@ from site_plugins.csp import PolicyError, protect
 
 ASSETS = "assets/kv/"
 
+INITIAL = {"model": "meta-llama/Llama-3.1-8B-Instruct", "max_model_len": 32_768, "available_kv_cache_gib": 40}
+"""A model people know, at a length they serve, with the memory an 80 GB card leaves beside its weights."""
+
 
 class BundleConfig(Config):
     """Options of ``kv_bundle``."""
@@ -33,7 +36,7 @@ class BundleConfig(Config):
     cache = config_options.Type(str, default=".cache/kv_bundle")
     """Where built archives are kept, relative to ``mkdocs.yml``."""
 
-    initial = config_options.Type(dict, default={})
+    initial = config_options.Type(dict, default=dict(INITIAL))
     """The question the calculator answers before any script runs: request fields and their values."""
 
 
