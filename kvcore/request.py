@@ -177,7 +177,7 @@ def _read_integer(field: RequestField, raw: object) -> int:
         raw = _number_from_text(field, raw)
     if isinstance(raw, bool) or not isinstance(raw, int | float):
         raise _reject(field, raw, "must be a whole number")
-    if not math.isfinite(raw) or raw != int(raw):
+    if isinstance(raw, float) and not raw.is_integer():
         raise _reject(field, raw, "must be a whole number")
     _in_range(field, raw, int(raw))
     return int(raw)
