@@ -39,8 +39,7 @@ def index_page(entries: Sequence[ModelEntry], ask: Ask) -> str:
         [
             front_matter(meta),
             "# Models\n",
-            f"{grouped(len(entries))} models, computed for {engine} when this page was built. "
-            f"Requests at once are those {engine} would log with {budget} of cache on each GPU.\n",
+            _introduction(len(entries), engine, budget),
             '<div class="kv-index" data-kv-index>',
             '<form class="kv-filter" data-kv-filter hidden>',
             '<label>Find <input type="search" name="q" autocomplete="off" placeholder="name or organisation"></label>',
@@ -57,6 +56,13 @@ def index_page(entries: Sequence[ModelEntry], ask: Ask) -> str:
     )
 
 
+def _introduction(models: int, engine: str, budget: str) -> str:
+    return (
+        f"{grouped(models)} models, computed for {engine} when this page was built. "
+        f"Requests at once are those {engine} would log with {budget} of cache on each GPU.\n"
+    )
+
+
 def kind_of(report: Report) -> str:
     """Returns the short name of a model's attention kind: the label without its head counts."""
     return report.layout.attention_kind.split(" (")[0] if report.layout else "unknown"
@@ -66,10 +72,7 @@ def _columns(budget: str) -> tuple[tuple[str, str, str], ...]:
     return (
         ("Model", "", "text"),
         ("Kind", "", "text"),
-        *(
-            (f'Per token and GPU <span class="kv-unit">KiB, tp {size}</span>', "kv-right", "number")
-            for size in _SIZES
-        ),
+        *((f'Per token and GPU <span class="kv-unit">KiB, tp {size}</span>', "kv-right", "number") for size in _SIZES),
         ('Per request <span class="kv-unit">MiB of state</span>', "kv-right", "number"),
         *(
             (f'Requests <span class="kv-unit">{length // KIB}k, tp {size}</span>', "kv-right", "number")
@@ -90,21 +93,31 @@ def _row(entry: ModelEntry, ask: Ask) -> str:
     kind = kind_of(ask(headline_request(entry, ask)))
     limit = context_limit(entry, ask)
     cells = [
-        f'<th scope="row"><a href="{escape(entry.id)}/">{escape(entry.title)}</a>'
-        f'<span class="kv-organisation">{escape(entry.organisation)}</span></th>',
+        _name(entry),
         f"<td>{escape(kind)}</td>",
         *(_per_token(reports[size, INDEX_CONTEXTS[0]]) for size in _SIZES),
         _per_request(reports[_SIZES[0], INDEX_CONTEXTS[0]]),
         *(_concurrency(reports[size, length]) for size in _SIZES for length in INDEX_CONTEXTS),
         _number(limit, grouped(limit) if limit else UNKNOWN, "request.max_model_len"),
-        f'<td><span class="kv-status kv-status--{escape(entry.status)}">'
-        f"{escape(STATUS_SHORT.get(entry.status, entry.status))}</span></td>",
+        _status(entry),
     ]
     search = escape(f"{entry.id} {entry.title}".lower())
     return (
         f'<tr data-search="{search}" data-kind="{escape(kind)}" data-org="{escape(entry.organisation)}">'
         f"{''.join(cells)}</tr>"
     )
+
+
+def _name(entry: ModelEntry) -> str:
+    return (
+        f'<th scope="row"><a href="{escape(entry.id)}/">{escape(entry.title)}</a>'
+        f'<span class="kv-organisation">{escape(entry.organisation)}</span></th>'
+    )
+
+
+def _status(entry: ModelEntry) -> str:
+    short = escape(STATUS_SHORT.get(entry.status, entry.status))
+    return f'<td><span class="kv-status kv-status--{escape(entry.status)}">{short}</span></td>'
 
 
 def _per_token(report: Report) -> str:

@@ -10,9 +10,14 @@ from kvcore.report.report import Report
 from kvcore.report.sections.wording import engine_name
 from kvcore.report.writers import html
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.generated import GeneratedFile, front_matter
-from site_plugins.pages.index_page import kind_of
 from site_plugins.pages.facts import headline_request
+from site_plugins.pages.generated import GeneratedFile, as_text, front_matter
+from site_plugins.pages.index_page import kind_of
+
+_INTRODUCTION = (
+    "Models by what they keep between decode steps. [How each kind works](../concepts/cache-kinds.md) explains the "
+    "rules; the figures below were computed when this page was built.\n"
+)
 
 
 def kinds_files(entries: Sequence[ModelEntry], ask: Ask) -> tuple[GeneratedFile, ...]:
@@ -33,12 +38,11 @@ def kinds_page(entries: Sequence[ModelEntry], ask: Ask) -> str:
     parts = [
         front_matter(meta),
         "# Cache kinds\n",
-        "Models by what they keep between decode steps. [How each kind works](../concepts/cache-kinds.md) explains "
-        "the rules; the figures below were computed when this page was built.\n",
+        _INTRODUCTION,
         _html(_overview(by_kind)),
     ]
     for kind in sorted(by_kind):
-        parts += [f"## {kind} {{#{_anchor(kind)}}}\n", _html(_models(kind, by_kind[kind]))]
+        parts += [f"## {as_text(kind)} {{#{_anchor(kind)}}}\n", _html(_models(kind, by_kind[kind]))]
     return "\n".join(parts)
 
 

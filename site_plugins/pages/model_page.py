@@ -14,12 +14,13 @@ from kvcore.report.sections.wording import layer_count, value_of
 from kvcore.report.writers import html, text
 from site_plugins.pages.answers import Ask
 from site_plugins.pages.facts import STATUS_WORDS, context_limit, headline_request, parameters
-from site_plugins.pages.generated import GeneratedFile, front_matter
+from site_plugins.pages.generated import GeneratedFile, as_text, front_matter
 from site_plugins.pages.matrix import calculator_link, capacity_matrix
 
 # From models/<org>/<name>/ to the site's root.
 _ROOT = "../../../"
 CALCULATOR = f"{_ROOT}calculator/"
+
 
 def model_files(entry: ModelEntry, ask: Ask) -> tuple[GeneratedFile, ...]:
     """Returns a model's page, ``report.json`` and ``layout.json``."""
@@ -36,9 +37,11 @@ def model_files(entry: ModelEntry, ask: Ask) -> tuple[GeneratedFile, ...]:
 def model_page(entry: ModelEntry, report: Report, ask: Ask) -> str:
     """Returns the Markdown of a model's page; all but its headings is HTML of kvcore's own writer."""
     parts = [
-        front_matter({"title": escape(entry.title), "description": escape(description(entry, report)), "hide": ["navigation"]}),
+        front_matter(
+            {"title": escape(entry.title), "description": escape(description(entry, report)), "hide": ["navigation"]}
+        ),
         f'<p class="kv-crumbs"><a href="../../">Models</a> / {escape(entry.organisation)}</p>\n',
-        f"# {_heading(entry.title)} {{#model}}\n",
+        f"# {as_text(entry.title)} {{#model}}\n",
         _facts(entry, report, ask),
         _html(evidence.errors(report) + headline.headline(report)),
         _actions(headline_request(entry, ask)),
@@ -101,11 +104,6 @@ def _html(blocks: tuple[Block, ...]) -> str:
     """One HTML block for Markdown to leave alone: it must hold no empty line."""
     written = html.blocks(blocks)
     return f'<div class="kv-document">\n{written}\n</div>\n' if written else ""
-
-
-def _heading(title: str) -> str:
-    """A title as Markdown text: entities instead of characters that Markdown might act on."""
-    return "".join(char if char.isalnum() or char in " .-" else f"&#{ord(char)};" for char in title)
 
 
 def _json(value: object) -> str:

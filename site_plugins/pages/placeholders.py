@@ -15,7 +15,6 @@ A backslash in front keeps a placeholder as it is.
 
 import re
 from collections.abc import Mapping
-from html import escape
 
 from kvcore.arithmetic import GB, GIB, KIB, MIB
 from kvcore.report import to_json
@@ -27,8 +26,11 @@ from kvcore.report.sections import headline
 from kvcore.report.sections.wording import engine_name
 from kvcore.report.writers import html
 from site_plugins.pages.answers import Ask
+from site_plugins.pages.generated import as_text
 
-_PLACEHOLDER = re.compile(r"(?P<kept>\\?)\{\{\s*(?P<verb>kv(?:-section|-headline|-engine)?)\s+(?P<words>[^{}]+?)\s*\}\}")
+_PLACEHOLDER = re.compile(
+    r"(?P<kept>\\?)\{\{\s*(?P<verb>kv(?:-section|-headline|-engine)?)\s+(?P<words>[^{}]+?)\s*\}\}"
+)
 _UNITS = {"KiB": KIB, "MiB": MIB, "GiB": GIB, "GB": GB}
 
 
@@ -73,7 +75,7 @@ def _written(match: re.Match[str], report: Report, words: list[str]) -> str:
         case "kv-headline", []:
             return f'<div class="kv-document">\n{html.blocks(headline.headline(report))}\n</div>'
         case "kv-engine", []:
-            return escape(engine_name(report))
+            return as_text(engine_name(report))
         case _:
             units, anchors = "|".join(_UNITS), "|".join(SECTIONS)
             rule = f"kv NAME PATH [{units}], kv-section NAME {anchors}, kv-headline NAME or kv-engine NAME"
@@ -85,7 +87,7 @@ def _inline(match: re.Match[str], report: Report, path: str, unit: str) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise PlaceholderError(f"{match[0]}: {path} holds {value!r}, not a number or a text")
     if isinstance(value, str):
-        return escape(value)
+        return as_text(value)
     if unit:
         figure = Figure(path, value, scaled(int(value), _UNITS[unit]), unit)
     else:

@@ -47,7 +47,7 @@ class PagesPlugin(BasePlugin[PagesConfig]):
             files.append(File.generated(config, item.src_uri, content=item.content))
         return files
 
-    def on_page_markdown(self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG002
+    def on_page_markdown(self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
         """Fills the figures of a written page. Generated pages hold none, so a model's own text is never read as one.
 
         Args:

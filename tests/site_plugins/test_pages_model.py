@@ -1,0 +1,138 @@
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import yaml
+
+from kvcore.catalog import ModelEntry, ModelSource
+from kvcore.errors import FieldError
+from kvcore.report.report import Input, Report
+from site_plugins.pages.facts import headline_request
+from site_plugins.pages.index_page import index_page
+from site_plugins.pages.kinds_page import kinds_page
+from site_plugins.pages.matrix import capacity_matrix
+from site_plugins.pages.model_page import model_files
+from site_plugins.pages.scenarios import BUDGETS, CONTEXTS, TENSOR_PARALLEL_SIZES, headline_parallel
+from tests.report.reports import MAX_MODEL_LEN, REPORT
+
+GIB = 1024**3
+
+ENTRY = ModelEntry(
+    id="example/dense-8b",
+    revision="0123abc",
+    title="dense-8b",
+    organisation="example",
+    family="dense",
+    config={},
+    weights={"params": 8_030_261_248, "safetensors_bytes": 16 * GIB},
+    status="engine",
+    sources=(ModelSource(what="config.json", kind="cited", reference="example/dense-8b", checked="2026-11-29"),),
+)
+
+
+def ask(request: Mapping[str, object]) -> Report:
+    """The sample report, with the request's fields as inputs."""
+    return replace(REPORT, inputs={name: Input(value=value, origin="given") for name, value in request.items()})
+
+
+def refuse(_: Mapping[str, object]) -> Report:
+    error = FieldError("tensor_parallel_size", "8", "does not divide the heads", "Use 4.")
+    return Report(inputs={}, kvcore_version="0.1.0", errors=(error,))
+
+
+def page(entry: ModelEntry = ENTRY) -> str:
+    return model_files(entry, ask)[0].content
+
+
+def meta(markdown: str) -> dict[str, Any]:
+    found = yaml.safe_load(markdown.split("---\n")[1])
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_model_gets_a_page_with_report_and_layout_beside_it() -> None:
+    assert [item.src_uri for item in model_files(ENTRY, ask)] == [
+        "models/example/dense-8b.md",
+        "models/example/dense-8b/report.json",
+        "models/example/dense-8b/layout.json",
+    ]
+
+
+def test_the_data_files_are_the_pages_own_report() -> None:
+    _, report, layout = (item.content for item in model_files(ENTRY, ask))
+    assert json.loads(report)["capacity"]["tokens"]["engine_log"] == 327_680
+    assert json.loads(layout) == json.loads(report)["layout"]
+
+
+def test_the_description_is_the_headline_sentence() -> None:
+    assert meta(page())["description"].startswith("KV cache of example/dense-8b: 40.00 requests of 8,192 tokens")
+
+
+def test_sections_have_stable_anchors_in_order() -> None:
+    anchors = [line.rpartition("{#")[2].rstrip("}") for line in page().splitlines() if line.startswith("## ")]
+    assert anchors == ["layout", "one-request", "capacity", "memory", "derivation", "evidence"]
+
+
+def test_the_page_links_to_the_calculator_with_its_request() -> None:
+    assert 'href="../../../calculator/?model=example%2Fdense-8b&amp;tensor_parallel_size=1' in page()
+
+
+def test_the_page_shows_revision_status_and_sources() -> None:
+    assert "revision 0123abc" in page()
+    assert "equal to the engine&#x27;s own code" in page()
+    assert "2026-11-29" in page()
+
+
+def test_a_title_cannot_become_markup() -> None:
+    written = page(replace(ENTRY, title="<b>*x*</b> | # y"))
+    assert "<b>" not in written
+    assert "*x*" not in written.split("\n# ")[1].splitlines()[0]
+
+
+def test_html_in_a_page_holds_no_empty_line_that_would_end_it() -> None:
+    inside = page().split('<div class="kv-document">')[1:]
+    assert all("\n\n" not in part.split("\n</div>\n")[0] for part in inside)
+
+
+def test_the_context_is_the_models_limit_where_that_is_shorter_than_the_usual_one() -> None:
+    assert headline_request(ENTRY, ask)["max_model_len"] == MAX_MODEL_LEN
+
+
+@pytest.mark.parametrize(("weights", "size"), [(None, 1), (32 * GIB, 1), (33 * GIB, 2), (640 * GIB, 8)])
+def test_the_opening_deployment_has_enough_gpus_for_the_weights(weights: int | None, size: int) -> None:
+    assert headline_parallel(weights) == size
+
+
+def test_the_matrix_has_a_row_per_budget_and_size_and_a_column_per_context() -> None:
+    table = capacity_matrix(ENTRY.id, ask, "../")
+    assert len(table.rows) == len(BUDGETS) * len(TENSOR_PARALLEL_SIZES)
+    assert len(table.columns) == 1 + len(CONTEXTS)
+
+
+def test_a_refused_cell_says_refused() -> None:
+    assert capacity_matrix(ENTRY.id, refuse, "../").rows[0].cells[1] == ("refused",)
+
+
+def test_the_index_lists_every_model_with_exact_values_to_sort_by() -> None:
+    written = index_page([ENTRY], ask)
+    assert '<a href="example/dense-8b/">dense-8b</a>' in written
+    assert 'data-kv="layout.bytes_per_token" value="131072">128.00</data>' in written
+    assert 'data-kind="GQA"' in written
+
+
+def test_the_index_needs_no_script_to_be_read() -> None:
+    written = index_page([ENTRY], ask)
+    assert "<form" in written
+    assert "hidden" in written.split("<form")[1].split(">")[0]
+
+
+def test_the_index_gives_the_reason_of_a_refusal() -> None:
+    assert 'title="tensor_parallel_size = 8: does not divide the heads. Use 4."' in index_page([ENTRY], refuse)
+
+
+def test_the_overview_groups_models_by_kind() -> None:
+    written = kinds_page([ENTRY], ask)
+    assert "## GQA {#gqa}" in written
+    assert '<a href="../example/dense-8b/">dense-8b</a>' in written
