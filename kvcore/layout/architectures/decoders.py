@@ -1,10 +1,9 @@
-"""The table of architectures: Hugging Face class name to mechanisms. A new architecture is one row."""
+"""Architectures of text decoders that store keys and values only."""
 
 from collections.abc import Mapping
 
 from kvcore.layout.architecture import Architecture
 from kvcore.layout.grouped_query import grouped_query
-from kvcore.layout.latent import latent
 from kvcore.layout.layer_kinds import every_layer
 from kvcore.layout.traits import Traits
 
@@ -18,22 +17,11 @@ def _attention(source: str, traits: Traits | None = None) -> Architecture:
     )
 
 
-def _latent(source: str) -> Architecture:
-    return Architecture(
-        layer_kinds=every_layer("latent"),
-        caches={"latent": (latent,)},
-        traits=Traits(latent=True),
-        source=source,
-    )
-
-
-ARCHITECTURES: Mapping[str, Architecture] = {
+DECODERS: Mapping[str, Architecture] = {
     "LlamaForCausalLM": _attention("vLLM 0.33.0 `models/llama.py`"),
     "Qwen2ForCausalLM": _attention("vLLM 0.33.0 `models/qwen2.py`"),
     "Qwen3ForCausalLM": _attention("vLLM 0.33.0 `models/qwen3.py`"),
     "Qwen3MoeForCausalLM": _attention("vLLM 0.33.0 `models/qwen3_moe.py`"),
     "MixtralForCausalLM": _attention("vLLM 0.33.0 `models/mixtral.py`"),
-    "DeepseekV2ForCausalLM": _latent("vLLM 0.33.0 `models/deepseek_v2.py`"),
-    "DeepseekV3ForCausalLM": _latent("vLLM 0.33.0 `models/deepseek_v2.py`"),
 }
 """One row per architecture."""

@@ -1,0 +1,13 @@
+"""The table of architectures: Hugging Face class name to mechanisms. A new architecture is one row of one family."""
+
+from collections.abc import Mapping
+
+from kvcore.layout.architecture import Architecture
+from kvcore.layout.architectures.decoders import DECODERS
+from kvcore.layout.architectures.latents import LATENTS
+from kvcore.layout.architectures.states import STATES
+
+ARCHITECTURES: Mapping[str, Architecture] = {**DECODERS, **LATENTS, **STATES}
+"""One row per architecture, gathered from the families."""
+
+__all__ = ["ARCHITECTURES"]
