@@ -49,7 +49,7 @@ def index_page(entries: Sequence[ModelEntry], ask: Ask) -> str:
             "</form>",
             '<div class="kv-scroll" tabindex="0" role="region" aria-label="Models">',
             '<table class="kv-table kv-table--index">',
-            f"<caption>KV cache per model under {escape(engine)}, {escape(budget)} of cache per GPU</caption>",
+            f"<caption><span>KV cache per model under {escape(engine)}, {escape(budget)} of cache per GPU</span></caption>",
             f"<thead><tr>{head}</tr></thead>",
             f"<tbody>\n{rows}\n</tbody></table></div></div>\n",
         ]

@@ -121,7 +121,7 @@ def _table(table: Table) -> str:
     # The scrolling box takes the focus, so that a keyboard can reach the columns a narrow screen hides.
     return (
         f'<div class="kv-scroll" tabindex="0" role="region" aria-label="{escape(table.caption)}">'
-        f'<table class="kv-table"{anchor}><caption>{escape(table.caption)}</caption>\n'
+        f'<table class="kv-table"{anchor}><caption><span>{escape(table.caption)}</span></caption>\n'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
     )
 
