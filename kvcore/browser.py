@@ -12,16 +12,12 @@ from kvcore import __version__
 from kvcore.answer import answer
 from kvcore.commands import kvcore_command
 from kvcore.config.nesting import nested_too_deeply
-from kvcore.config.parse import parse_config
 from kvcore.errors import FieldError, KvcoreError, input_error
 from kvcore.report.json import to_json
 from kvcore.report.render import render
 from kvcore.report.report import Report
 from kvcore.report.writers import html, markdown
-from kvcore.request_fields import REQUEST_FIELDS
-
-_TYPES = {field.name: field.type for field in REQUEST_FIELDS}
-_JSON_TYPES = frozenset({"object", "speculative"})
+from kvcore.request_text import value_of_text
 
 
 def answer_json(request_json: str) -> str:
@@ -60,7 +56,7 @@ def answer_form(form_json: str) -> str:
         if isinstance(text, str) and not text.strip():
             continue
         try:
-            request[name] = _value(name, text)
+            request[name] = value_of_text(name, text) if isinstance(text, str) else text
         except KvcoreError as error:
             errors.extend(error.errors)
     return _render(_refused(errors), request) if errors else _reply(request)
@@ -77,24 +73,6 @@ def _request(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise input_error("request", text[:40], f"a JSON object is expected, not {type(value).__name__}", remedy)
     return value
-
-
-def _value(name: str, text: object) -> object:
-    """What a control's text stands for; numbers, switches and lists are read by the request's own parser."""
-    kind = _TYPES.get(name)
-    if not isinstance(text, str):
-        return text
-    if name == "config":
-        return parse_config(text)
-    if kind in _JSON_TYPES or (kind == "budget" and text.lstrip().startswith("[")):
-        if nested_too_deeply(text):
-            raise input_error(name, text[:40], "the JSON is nested too deeply", "Write a flat JSON value.")
-        try:
-            return json.loads(text)
-        except ValueError as error:
-            rule = f"the text is not JSON ({error})"
-            raise input_error(name, text, rule, 'Write a JSON value, for example {"key": 1}.') from None
-    return text
 
 
 def _refused(errors: Iterable[FieldError]) -> Report:

@@ -1,0 +1,41 @@
+"""``kvcore report``: one question, the complete answer."""
+
+import argparse
+from collections.abc import Sequence
+
+from kvcore.answer import answer
+from kvcore.report.json import dumps
+from kvcore.report.render import render
+from kvcore.report.report import Report
+from kvcore.report.writers import markdown, text
+from kvcore.subcommands.arguments import add_request_arguments, request_of
+from kvcore.subcommands.streams import ANSWERED, BAD_INPUT, DOES_NOT_FIT, complain, say
+
+NAME = "report"
+HELP = "answer one question about a model or a config.json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the request's flags and the choice of form."""
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the report as one line of JSON")
+    form.add_argument("--markdown", action="store_true", help="print the report as Markdown")
+    add_request_arguments(parser)
+
+
+def run(arguments: argparse.Namespace, unknown: Sequence[str]) -> int:
+    """Prints the report, or the errors that stand in its way."""
+    report = answer(request_of(arguments, unknown))
+    complain(report.errors)
+    if arguments.json:
+        say(dumps(report))
+    elif not report.errors:
+        say((markdown if arguments.markdown else text).write(render(report)))
+    return exit_code(report)
+
+
+def exit_code(report: Report) -> int:
+    """The exit code a report stands for."""
+    if report.errors:
+        return BAD_INPUT
+    return ANSWERED if report.capacity is None or report.capacity.fits else DOES_NOT_FIT

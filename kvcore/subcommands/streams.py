@@ -1,0 +1,55 @@
+"""Where the command line reads and writes: reports to standard output, errors to standard error."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from kvcore.config.parse import MAX_CONFIG_CHARACTERS
+from kvcore.errors import FieldError, input_error
+from kvcore.report.writers.text import printable
+
+ANSWERED = 0
+"""Exit code: the question is answered."""
+
+DOES_NOT_FIT = 1
+"""Exit code: the answer is that one request does not fit; the report is printed all the same."""
+
+BAD_INPUT = 2
+"""Exit code: the question cannot be answered as asked."""
+
+STANDARD_INPUT = "-"
+
+
+def say(text: str) -> None:
+    """Writes a line, or a text that ends with one, to standard output."""
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+
+
+def complain(errors: Iterable[FieldError]) -> None:
+    """Writes one line per error to standard error."""
+    for error in errors:
+        sys.stderr.write(f"error: {printable(error.message)}\n")
+
+
+def read_text(field: str, path: str) -> str:
+    """Returns the text of a file, or of standard input for ``-``.
+
+    Args:
+        field: Request field the text is for, named in errors.
+        path: Path as typed.
+
+    Raises:
+        InputError: The file cannot be read, is too large, or is not text.
+    """
+    remedy = "Give the path of a JSON file, or - to read standard input."
+    try:
+        if path == STANDARD_INPUT:
+            return sys.stdin.read()
+        file = Path(path)
+        if file.stat().st_size > MAX_CONFIG_CHARACTERS:
+            raise input_error(field, path, f"a file of at most {MAX_CONFIG_CHARACTERS:,} bytes is read", remedy)
+        return file.read_text("utf-8")
+    except OSError as error:
+        raise input_error(field, path, f"the file cannot be read ({error.strerror})", remedy) from None
+    except UnicodeDecodeError:
+        raise input_error(field, path, "the file is not UTF-8 text", remedy) from None
