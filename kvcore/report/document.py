@@ -81,11 +81,15 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Column:
-    """A table column. ``unit`` stands under the title, so cells need not repeat it."""
+    """A table column. ``unit`` stands under the title, so cells need not repeat it.
+
+    ``wide`` marks a column that a terminal leaves out, because its text would break every line of the table.
+    """
 
     title: str
     align: Align = "left"
     unit: str = ""
+    wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -143,7 +147,7 @@ class FormulaLine:
     formula: str
     substituted: str
     result: Figure
-    source: str
+    source: Text
     kind: str
 
 

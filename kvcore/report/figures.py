@@ -4,6 +4,7 @@ GiB is 1024³ bytes, GB is 10⁹; the engines log GiB, vendors sell GB. The two 
 """
 
 from fractions import Fraction
+from math import floor
 
 from kvcore.arithmetic import GIB, KIB, MIB
 from kvcore.report.document import Figure
@@ -82,6 +83,13 @@ def kibibytes(path: str, value: int | None) -> Figure:
 def times(path: str, value: float | None) -> Figure:
     """Requests at once, with two decimals as vLLM prints its concurrency (``%.2fx``)."""
     return Figure(path, value, UNKNOWN if value is None else f"{value:,.2f}")
+
+
+def times_at_most(path: str, value: float | None) -> Figure:
+    """Requests at once that are promised, cut to two decimals: 79.998 must not read as 80."""
+    if value is None:
+        return Figure(path, None, UNKNOWN)
+    return Figure(path, value, scaled(floor(Fraction(value) * 100), 100))
 
 
 def share(part: int, whole: int) -> str:

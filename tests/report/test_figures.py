@@ -56,3 +56,10 @@ def test_concurrency_has_the_two_decimals_of_the_engines_log() -> None:
 def test_a_share_is_a_percentage_with_one_decimal() -> None:
     assert figures.share(1, 3) == "33.3 %"
     assert figures.share(0, 0) == "–"
+
+
+def test_requests_that_are_promised_are_never_rounded_up() -> None:
+    # (40,960 − 1) ÷ 512 = 79.998…: the engine would print 80.00, but 80 requests cannot be held.
+    held = (40_960 - 1) / 512
+    assert figures.times("capacity.concurrency.held", held).text == "80.00"
+    assert figures.times_at_most("capacity.concurrency.held", held).text == "79.99"

@@ -31,7 +31,7 @@ def test_a_warning_says_that_it_is_one() -> None:
 
 
 def test_a_step_shows_formula_values_and_result_on_lines_of_their_own() -> None:
-    step = FormulaLine("step", "entry", "2 × heads", "2 × 8", Figure("p", 16, "16", "bytes"), "vLLM 0.33.0", "pinned")
+    step = FormulaLine("step", "entry", "2 × heads", "2 × 8", Figure("p", 16, "16", "bytes"), ("vLLM 0.33.0",), "pinned")
     assert text.write(Document((step,))).splitlines() == [
         "  entry",
         "    2 × heads",
@@ -54,3 +54,8 @@ def test_the_report_gives_gib_and_exact_bytes() -> None:
 
 def test_no_line_ends_in_blanks() -> None:
     assert all(line == line.rstrip() for line in text.write(render(REPORT)).splitlines())
+
+
+def test_a_wide_column_is_left_out() -> None:
+    table = Table("t", (Column("Part"), Column("Rule", wide=True)), (Row((("keys",), ("a long sentence",))),))
+    assert "sentence" not in text.write(Document((table,)))

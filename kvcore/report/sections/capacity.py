@@ -1,7 +1,7 @@
 """Capacity: blocks, requests at once in three meanings, tokens, and how the engine pages the cache."""
 
 from kvcore.report.document import Block, Column, Note, Row, Table, Text
-from kvcore.report.figures import byte_count, count, times
+from kvcore.report.figures import byte_count, count, times, times_at_most
 from kvcore.report.report import Capacity, PlanReport, Report
 from kvcore.report.sections.wording import engine_name
 
@@ -28,12 +28,12 @@ def _capacity_table(report: Report, found: Capacity) -> Table:
         ),
         (
             "requests at once, held",
-            (times("capacity.concurrency.held", found.concurrency.held),),
+            (times_at_most("capacity.concurrency.held", found.concurrency.held),),
             "usable blocks ÷ blocks one running request holds",
         ),
         (
             "requests at once, plain",
-            (times("capacity.concurrency.plain", found.concurrency.plain),),
+            (times_at_most("capacity.concurrency.plain", found.concurrency.plain),),
             "budget ÷ bytes of the tensors alone, no engine overhead",
         ),
         (

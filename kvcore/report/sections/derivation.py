@@ -6,6 +6,7 @@ from collections import Counter
 from kvcore.report.document import Block, Figure, FormulaLine
 from kvcore.report.figures import grouped
 from kvcore.report.report import Report, Step
+from kvcore.report.sections.wording import prose
 
 _NOT_IN_IDS = re.compile(r"[^a-z0-9]+")
 
@@ -29,4 +30,4 @@ def step_id(path: str) -> str:
 def _line(step: Step, anchor: str) -> FormulaLine:
     text = grouped(step.result) if isinstance(step.result, int) else str(step.result)
     result = Figure(step.path, step.result, text, step.unit)
-    return FormulaLine(anchor, step.label, step.formula, step.substituted, result, step.source, step.kind)
+    return FormulaLine(anchor, step.label, step.formula, step.substituted, result, prose(step.source), step.kind)

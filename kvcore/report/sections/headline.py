@@ -1,7 +1,7 @@
 """The answer first: the figures of the headline and the one sentence to paste into a review."""
 
 from kvcore.report.document import Block, Headline, KeyFigure, Strong, Text
-from kvcore.report.figures import count, kibibytes, readable_bytes, sized, times
+from kvcore.report.figures import count, kibibytes, readable_bytes, sized, times, times_at_most
 from kvcore.report.report import Capacity, Report, RequestReport
 from kvcore.report.sections.wording import condition, engine_name
 
@@ -74,7 +74,7 @@ def _sentence(report: Report) -> Text:
 def _held(capacity: Capacity, request: RequestReport) -> Text:
     if capacity.concurrency.held is None or request.bytes_held == request.bytes_estimate:
         return ()
-    return ("; ", times("capacity.concurrency.held", capacity.concurrency.held), " can be held while running")
+    return ("; ", times_at_most("capacity.concurrency.held", capacity.concurrency.held), " can be held while running")
 
 
 def _binds(capacity: Capacity) -> Text:

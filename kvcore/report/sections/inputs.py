@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from kvcore.report.document import Block, Code, Column, Details, Figure, Row, Table
 from kvcore.report.figures import grouped
 from kvcore.report.report import Input, Report
-from kvcore.report.sections.wording import engine_name
+from kvcore.report.sections.wording import engine_name, prose
 
 _LONGEST_VALUE = 80
 
@@ -28,7 +28,7 @@ def inputs(report: Report) -> tuple[Block, ...]:
 
 def _row(field: str, item: Input) -> Row:
     value = Figure(f"inputs.{field}.value", _scalar(item.value), shown_value(item.value))
-    return Row(((Code(field),), (value,), (item.origin,), (item.note,)))
+    return Row(((Code(field),), (value,), (item.origin,), prose(item.note)))
 
 
 def _scalar(value: object) -> int | float | str | None:

@@ -4,13 +4,13 @@ import re
 from collections import defaultdict
 
 from kvcore.arithmetic import MIB
-from kvcore.report.document import Block, Code, Column, Figure, Layers, Paragraph, Row, Table, Text, Tone
+from kvcore.report.document import Block, Column, Figure, Layers, Paragraph, Row, Table, Text, Tone
 from kvcore.report.figures import byte_count, count, grouped, kibibytes, scaled
 from kvcore.report.report import LayoutReport, PartReport, Report
-from kvcore.report.sections.wording import GROWTH_WORDS, SPLIT_WORDS, engine_name, layer_count, tone
+from kvcore.report.sections.wording import GROWTH_WORDS, SPLIT_WORDS, engine_name, layer_count, prose, tone
 
 _TOKENS_OF_THOUSAND = 1000
-_FACTOR = re.compile(r"[A-Za-z_][\w.]*|\d[\d,]*")
+_OPERATORS = re.compile(r"[×+()]|\s/\s")
 
 
 def layout(report: Report) -> tuple[Block, ...]:
@@ -64,7 +64,7 @@ def _parts_table(report: Report, found: LayoutReport) -> Table:
         Column("Growth"),
         Column("Over tp ranks"),
         Column("Stored as"),
-        Column("Rule"),
+        Column("Rule", wide=True),
     )
     rows = tuple(_part_row(index, part) for index, part in enumerate(found.parts))
     return Table(f"Parts of the cache as {engine_name(report)} stores them", columns, rows, id="parts")
@@ -82,7 +82,7 @@ def _part_row(index: int, part: PartReport) -> Row:
             (GROWTH_WORDS.get(part.growth, part.growth),),
             (SPLIT_WORDS.get(part.split, part.split),),
             (part.dtype,),
-            (Code(part.source),),
+            prose(part.source),
         ),
         tone(part),
     )
@@ -109,7 +109,7 @@ def _factor_rows(index: int, part: PartReport) -> list[Row]:
     path = f"layout.parts.{index}"
     rows = [Row(((f"{part.name}: layers",), (count(f"{path}.layers", part.layers),)), tone(part))]
     rows.extend(
-        Row(((f"{part.name}: ", Code(name)), (Figure(f"{path}.substituted", part.substituted, value),)), tone(part))
+        Row(((f"{part.name}: {name}",), (Figure(f"{path}.substituted", part.substituted, value),)), tone(part))
         for name, value in factors(part)
     )
     entry = byte_count(f"{path}.entry_bytes", part.entry_bytes)
@@ -123,8 +123,12 @@ def factors(part: PartReport) -> tuple[tuple[str, str], ...]:
 
     Empty when formula and substitution do not match factor by factor, as in a rule with a case distinction.
     """
-    names, values = _FACTOR.findall(part.formula), _FACTOR.findall(part.substituted)
+    names, values = _operands(part.formula), _operands(part.substituted)
     if len(names) != len(values):
         return ()
     named = dict(zip(names, values, strict=True))
-    return tuple((name, value) for name, value in named.items() if not name[0].isdigit())
+    return tuple((name, value) for name, value in named.items() if name != value)
+
+
+def _operands(formula: str) -> list[str]:
+    return [word for word in map(str.strip, _OPERATORS.split(formula)) if word]

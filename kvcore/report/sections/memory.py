@@ -3,7 +3,7 @@
 from kvcore.report.document import Block, Column, Figure, Note, Row, Segment, Shares, Table, Text
 from kvcore.report.figures import byte_count, count, gibibytes, sized
 from kvcore.report.report import BudgetReport, Report
-from kvcore.report.sections.wording import engine_name, value_of
+from kvcore.report.sections.wording import engine_name, prose, value_of
 
 
 def memory(report: Report) -> tuple[Block, ...]:
@@ -47,7 +47,7 @@ def _table(report: Report, budget: BudgetReport, cache: int) -> Table:
 
 
 def _row(label: str, path: str, size: int, kind: str, source: str, *, total: bool = False) -> Row:
-    return Row(((label,), (gibibytes(path, size),), (byte_count(path, size),), (kind,), (source,)), total=total)
+    return Row(((label,), (gibibytes(path, size),), (byte_count(path, size),), (kind,), prose(source)), total=total)
 
 
 def _weights(report: Report) -> list[Row]:

@@ -5,16 +5,6 @@ from kvcore.report.figures import byte_count, count, share, sized
 from kvcore.report.report import Report, RequestReport
 from kvcore.report.sections.wording import engine_name, tones_by_name
 
-TAX_WORDS = {
-    "rounding": "last block only partly filled",
-    "padding": "pages padded to one size",
-    "window_in_flight": "window blocks held for tokens in flight",
-    "straddle": "a window that starts inside a block",
-    "align_copy": "a second state for prefix reuse",
-    "draft_copies": "states for drafted tokens",
-    "null_block": "one block that is never used",
-}
-
 
 def one_request(report: Report) -> tuple[Block, ...]:
     """Returns the split of one request and the engine's tax on it; nothing when no request was charged."""
@@ -110,9 +100,10 @@ def _tax(report: Report) -> tuple[Block, ...]:
     if not any(cause.bytes for cause in report.tax.causes) and not report.tax.bytes:
         return (Paragraph(("The engine's paging adds nothing to this request: its length fills whole blocks.",)),)
     rows = [
-        Row(((TAX_WORDS.get(cause.name, cause.name),), (byte_count(f"tax.causes.{index}.bytes", cause.bytes),)))
+        Row(((cause.name,), (byte_count(f"tax.causes.{index}.bytes", cause.bytes),)))
         for index, cause in enumerate(report.tax.causes)
+        if cause.bytes
     ]
-    rows.append(Row((("estimate − plain",), (byte_count("tax.bytes", report.tax.bytes),)), total=True))
+    rows.append(Row((("all causes",), (byte_count("tax.bytes", report.tax.bytes),)), total=True))
     caption = "The engine's tax on one request, by cause, per GPU"
     return (Table(caption, (Column("Cause"), Column("Bytes", "right")), tuple(rows), id="tax"),)

@@ -1,6 +1,6 @@
 """Words that several sections share: the condition an answer holds under, the tone and the growth of a part."""
 
-from kvcore.report.document import Tone
+from kvcore.report.document import Code, Text, Tone
 from kvcore.report.figures import grouped, readable_bytes
 from kvcore.report.report import PartReport, Report
 
@@ -81,6 +81,14 @@ def _budget(report: Report) -> list[str]:
         low, high = budget.interval_bytes
         words += f", {readable_bytes(low)} to {readable_bytes(high)}"
     return [f"{words})"]
+
+
+def prose(text: str) -> Text:
+    """Returns a sentence of kvcore as inline content, its `back-ticked` words as code."""
+    pieces = text.split("`")
+    if len(pieces) % 2 == 0:
+        return (text,)
+    return tuple(Code(piece) if index % 2 else piece for index, piece in enumerate(pieces) if piece)
 
 
 def tone(part: PartReport) -> Tone:

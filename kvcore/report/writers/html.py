@@ -162,5 +162,5 @@ def _step(step: FormulaLine) -> str:
         f'<code class="kv-formula">{escape(step.formula)}</code>'
         f'<code class="kv-substituted">= {escape(step.substituted)}</code>'
         f'<span class="kv-result">= {_figure(step.result)}</span>'
-        f'<span class="kv-source">{escape(step.kind)} · {escape(step.source)}</span></li>'
+        f'<span class="kv-source">{escape(step.kind)} · {inline(step.source)}</span></li>'
     )

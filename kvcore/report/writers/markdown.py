@@ -133,5 +133,5 @@ def _headline(headline: Headline) -> str:
 def _step(step: FormulaLine) -> str:
     return (
         f"- {escaped(step.label)}: {code(step.formula)} = {code(step.substituted)} = "
-        f"**{escaped(step.result.plain)}** ({escaped(step.kind)}: {escaped(step.source)})"
+        f"**{escaped(step.result.plain)}** ({escaped(step.kind)}: {_text(step.source)})"
     )

@@ -68,9 +68,13 @@ def _block(item: Block) -> list[str]:  # noqa: PLR0911 - one case per kind of bl
 
 
 def _table(table: Table) -> list[str]:
-    titles = tuple(f"{column.title} ({column.unit})" if column.unit else column.title for column in table.columns)
-    body = [tuple(printable(plain(cell)) for cell in row.cells) for row in table.rows]
-    aligns = tuple(column.align for column in table.columns)
+    columns = [column for column in table.columns if not column.wide]
+    titles = tuple(f"{column.title} ({column.unit})" if column.unit else column.title for column in columns)
+    body = [
+        tuple(printable(plain(cell)) for column, cell in zip(table.columns, row.cells, strict=True) if not column.wide)
+        for row in table.rows
+    ]
+    aligns = tuple(column.align for column in columns)
     lines = _aligned([titles, *body], aligns)
     rule = _INDENT + "-" * max(len(line) - len(_INDENT) for line in lines)
     result = [printable(table.caption), lines[0], rule]
@@ -106,5 +110,5 @@ def _step(step: FormulaLine) -> list[str]:
         f"{_INDENT}{printable(step.label)}",
         f"{_INDENT * 2}{printable(step.formula)}",
         f"{_INDENT * 2}= {printable(step.substituted)}",
-        f"{_INDENT * 2}= {printable(step.result.plain)}   [{printable(step.kind)}: {printable(step.source)}]",
+        f"{_INDENT * 2}= {printable(step.result.plain)}   [{printable(step.kind)}: {printable(plain(step.source))}]",
     ]
