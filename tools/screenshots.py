@@ -24,6 +24,8 @@ PAGES = {
     "kinds": "models/kinds/",
 }
 WIDTHS = (1280, 390)
+SETTLING_MS = 600
+"""Material's tabs fade in."""
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
@@ -46,6 +48,7 @@ def take(browser: Browser, origin: str, folder: Path, width: int, scheme: Litera
     for name, path in PAGES.items():
         page.goto(f"{origin}/{path}")
         page.evaluate("document.fonts.ready.then(() => null)")
+        page.wait_for_timeout(SETTLING_MS)
         page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
         print(f"{name}-{width}-{scheme}.png")
     page.close()

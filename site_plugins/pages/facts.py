@@ -1,8 +1,10 @@
 """Facts of a model that pages show beside the answer: published sizes, and the context limit as the engine reads it."""
 
 from kvcore.catalog import ModelEntry
+from kvcore.report.report import Report
+from kvcore.report.sections.wording import capitalised
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.scenarios import HEADLINE_BUDGET, HEADLINE_CONTEXT, headline_parallel
+from site_plugins.pages.scenarios import CONTEXTS, HEADLINE_BUDGET, HEADLINE_CONTEXT, headline_parallel
 
 STATUS_WORDS = {
     "engine": "equal to the engine's own code",
@@ -11,6 +13,31 @@ STATUS_WORDS = {
 }
 
 STATUS_SHORT = {"engine": "engine code", "log": "engine log", "derived": "derived"}
+
+
+KIND_SHORT = {
+    "multi-head attention": "MHA",
+    "multi-query attention": "MQA",
+    "grouped-query attention": "GQA",
+    "multi-head latent attention": "MLA",
+}
+
+
+def kind_of(report: Report) -> str:
+    """Returns a model's attention kind without its head counts; "refused" where kvcore gave no layout."""
+    return report.layout.attention_kind.split(" (")[0] if report.layout else "refused"
+
+
+def short_kind(kind: str) -> str:
+    """Returns the usual abbreviation of a kind, or the kind itself where it has none."""
+    return KIND_SHORT.get(kind, capitalised(kind))
+
+
+def contexts(limit: int | None) -> tuple[int, ...]:
+    """Returns the context lengths a model's page shows: the usual ones up to its limit, and the limit itself."""
+    if limit is None:
+        return CONTEXTS
+    return tuple(sorted({*(length for length in CONTEXTS if length <= limit), limit}))
 
 
 def context_limit(entry: ModelEntry, ask: Ask) -> int | None:

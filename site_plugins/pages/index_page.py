@@ -9,9 +9,9 @@ from kvcore.report.figures import UNKNOWN, grouped, readable_bytes, scaled
 from kvcore.report.report import Report
 from kvcore.report.sections.wording import engine_name
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.facts import STATUS_SHORT, context_limit, headline_request
+from site_plugins.pages.facts import STATUS_SHORT, context_limit, headline_request, kind_of, short_kind
 from site_plugins.pages.generated import GeneratedFile, front_matter
-from site_plugins.pages.matrix import cell_request
+from site_plugins.pages.matrix import cell_request, layout_request
 from site_plugins.pages.scenarios import HEADLINE_BUDGET, INDEX_CONTEXTS
 
 _SIZES = (1, 8)
@@ -63,11 +63,6 @@ def _introduction(models: int, engine: str, budget: str) -> str:
     )
 
 
-def kind_of(report: Report) -> str:
-    """Returns the short name of a model's attention kind: the label without its head counts."""
-    return report.layout.attention_kind.split(" (")[0] if report.layout else "unknown"
-
-
 def _columns(budget: str) -> tuple[tuple[str, str, str], ...]:
     return (
         ("Model", "", "text"),
@@ -85,19 +80,15 @@ def _columns(budget: str) -> tuple[tuple[str, str, str], ...]:
 
 
 def _row(entry: ModelEntry, ask: Ask) -> str:
-    reports = {
-        (size, length): ask(cell_request(entry.id, HEADLINE_BUDGET, size, length))
-        for size in _SIZES
-        for length in INDEX_CONTEXTS
-    }
     kind = kind_of(ask(headline_request(entry, ask)))
     limit = context_limit(entry, ask)
+    by_size = [ask(layout_request(entry.id, size)) for size in _SIZES]
     cells = [
         _name(entry),
-        f"<td>{escape(kind)}</td>",
-        *(_per_token(reports[size, INDEX_CONTEXTS[0]]) for size in _SIZES),
-        _per_request(reports[_SIZES[0], INDEX_CONTEXTS[0]]),
-        *(_concurrency(reports[size, length]) for size in _SIZES for length in INDEX_CONTEXTS),
+        f'<td title="{escape(kind)}">{escape(short_kind(kind))}</td>',
+        *(_per_token(report) for report in by_size),
+        _per_request(by_size[0]),
+        *(_requests(entry.id, size, length, limit, ask) for size in _SIZES for length in INDEX_CONTEXTS),
         _number(limit, grouped(limit) if limit else UNKNOWN, "request.max_model_len"),
         _status(entry),
     ]
@@ -132,6 +123,12 @@ def _per_request(report: Report) -> str:
         return _refused(report)
     size = report.layout.bytes_per_request
     return _number(size, scaled(size, MIB) if size else UNKNOWN, "layout.bytes_per_request")
+
+
+def _requests(model: str, size: int, length: int, limit: int | None, ask: Ask) -> str:
+    if limit is not None and length > limit:
+        return f'<td class="kv-right kv-refused" title="longer than the model\'s limit">{UNKNOWN}</td>'
+    return _concurrency(ask(cell_request(model, HEADLINE_BUDGET, size, length)))
 
 
 def _concurrency(report: Report) -> str:

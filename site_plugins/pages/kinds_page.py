@@ -7,12 +7,11 @@ from kvcore.catalog import ModelEntry
 from kvcore.report.document import Column, Figure, Link, Row, Table, Text
 from kvcore.report.figures import UNKNOWN, count, kibibytes
 from kvcore.report.report import Report
-from kvcore.report.sections.wording import engine_name
+from kvcore.report.sections.wording import capitalised, engine_name
 from kvcore.report.writers import html
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.facts import headline_request
+from site_plugins.pages.facts import headline_request, kind_of
 from site_plugins.pages.generated import GeneratedFile, as_text, front_matter
-from site_plugins.pages.index_page import kind_of
 
 _INTRODUCTION = (
     "Models by what they keep between decode steps. [How each kind works](../concepts/cache-kinds.md) explains the "
@@ -42,7 +41,7 @@ def kinds_page(entries: Sequence[ModelEntry], ask: Ask) -> str:
         _html(_overview(by_kind)),
     ]
     for kind in sorted(by_kind):
-        parts += [f"## {as_text(kind)} {{#{_anchor(kind)}}}\n", _html(_models(kind, by_kind[kind]))]
+        parts += [f"## {as_text(capitalised(kind))} {{#{_anchor(kind)}}}\n", _html(_models(kind, by_kind[kind]))]
     return "\n".join(parts)
 
 
@@ -53,7 +52,7 @@ def _overview(by_kind: dict[str, list[tuple[ModelEntry, Report]]]) -> Table:
         low: Text = (kibibytes("layout.bytes_per_token", min(costs)),) if costs else (UNKNOWN,)
         high: Text = (kibibytes("layout.bytes_per_token", max(costs)),) if costs else (UNKNOWN,)
         models = Figure("models", len(by_kind[kind]), str(len(by_kind[kind])))
-        rows.append(Row(((Link(kind, f"#{_anchor(kind)}"),), (models,), low, high)))
+        rows.append(Row(((Link(capitalised(kind), f"#{_anchor(kind)}"),), (models,), low, high)))
     columns = (
         Column("Kind"),
         Column("Models", "right"),
@@ -76,7 +75,7 @@ def _models(kind: str, members: Sequence[tuple[ModelEntry, Report]]) -> Table:
     )
     columns = (Column("Model"), Column("Per token and GPU", "right"), Column("tp", "right"))
     engine = engine_name(members[0][1])
-    return Table(f"{kind}: cache of one token on one GPU under {engine}", columns, rows)
+    return Table(f"{capitalised(kind)}: cache of one token on one GPU under {engine}", columns, rows)
 
 
 def _parallel(report: Report) -> int | None:

@@ -1,6 +1,6 @@
 """The capacity matrix: requests at once over cache budget, tensor-parallel size and context length."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from kvcore.report.document import Column, Figure, Row, Table, Text
@@ -8,14 +8,15 @@ from kvcore.report.figures import readable_bytes, times
 from kvcore.report.report import Report
 from kvcore.report.sections.wording import engine_name
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.scenarios import BUDGETS, CONTEXTS, TENSOR_PARALLEL_SIZES
+from site_plugins.pages.scenarios import BUDGETS, HEADLINE_BUDGET, TENSOR_PARALLEL_SIZES
 
 
-def capacity_matrix(model: str, ask: Ask, calculator: str) -> Table:
+def capacity_matrix(model: str, lengths: Sequence[int], ask: Ask, calculator: str) -> Table:
     """Returns the matrix of one model.
 
     Args:
         model: Catalogue id.
+        lengths: Context lengths, one column each.
         ask: Answers a request.
         calculator: Address of the calculator, relative to the page; each cell links to it with its own request.
     """
@@ -23,7 +24,7 @@ def capacity_matrix(model: str, ask: Ask, calculator: str) -> Table:
         (budget, size, length): ask(cell_request(model, budget, size, length))
         for budget in BUDGETS
         for size in TENSOR_PARALLEL_SIZES
-        for length in CONTEXTS
+        for length in lengths
     }
     rows = tuple(
         Row(
@@ -31,14 +32,14 @@ def capacity_matrix(model: str, ask: Ask, calculator: str) -> Table:
                 (f"{readable_bytes(budget)} · tp {size}",),
                 *(
                     _cell(reports[budget, size, length], calculator, cell_request(model, budget, size, length))
-                    for length in CONTEXTS
+                    for length in lengths
                 ),
             )
         )
         for budget in BUDGETS
         for size in TENSOR_PARALLEL_SIZES
     )
-    columns = (Column("Cache per GPU · tp"), *(Column(f"{length:,}", "right", "tokens") for length in CONTEXTS))
+    columns = (Column("Cache per GPU · tp"), *(Column(f"{length:,}", "right", "tokens") for length in lengths))
     engine = engine_name(next(iter(reports.values())))
     caption = f"Requests at once as {engine} logs them, by given cache per GPU, tensor-parallel size and context"
     return Table(caption, columns, rows, id="capacity-matrix")
@@ -52,6 +53,11 @@ def cell_request(model: str, budget: int, size: int, length: int) -> dict[str, o
         "max_model_len": length,
         "kv_cache_memory_bytes": budget,
     }
+
+
+def layout_request(model: str, size: int) -> dict[str, object]:
+    """Returns the request for what a token costs, whatever the context."""
+    return {"model": model, "tensor_parallel_size": size, "kv_cache_memory_bytes": HEADLINE_BUDGET}
 
 
 def calculator_link(calculator: str, request: Mapping[str, object]) -> str:

@@ -5,15 +5,15 @@ from html import escape
 
 from kvcore.catalog import ModelEntry
 from kvcore.report import to_json
-from kvcore.report.document import Block, Column, Document, Row, Table
+from kvcore.report.document import Block, Document, Paragraph
 from kvcore.report.figures import grouped
 from kvcore.report.render import SECTIONS, render_section
 from kvcore.report.report import Report
 from kvcore.report.sections import evidence, headline, inputs
-from kvcore.report.sections.wording import layer_count, value_of
+from kvcore.report.sections.wording import capitalised, layer_count, value_of
 from kvcore.report.writers import html, text
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.facts import STATUS_WORDS, context_limit, headline_request, parameters
+from site_plugins.pages.facts import STATUS_WORDS, context_limit, contexts, headline_request, parameters
 from site_plugins.pages.generated import GeneratedFile, as_text, front_matter
 from site_plugins.pages.matrix import calculator_link, capacity_matrix
 
@@ -52,10 +52,10 @@ def model_page(entry: ModelEntry, report: Report, ask: Ask) -> str:
             continue
         blocks = render_section(report, anchor)
         if anchor == "capacity" and not report.errors:
-            blocks = (*blocks, capacity_matrix(entry.id, ask, CALCULATOR))
+            blocks = (*blocks, capacity_matrix(entry.id, contexts(context_limit(entry, ask)), ask, CALCULATOR))
         if blocks:
             parts += [f"## {title} {{#{anchor}}}\n", _html(blocks)]
-    parts += ["## Evidence {#evidence}\n", _html((*evidence.sources(report), _entry_sources(entry)))]
+    parts += ["## Evidence {#evidence}\n", _html((_catalogue_entry(entry), *evidence.sources(report)))]
     return "\n".join(parts)
 
 
@@ -67,7 +67,7 @@ def description(entry: ModelEntry, report: Report) -> str:
 
 
 def _facts(entry: ModelEntry, report: Report, ask: Ask) -> str:
-    facts = [report.layout.attention_kind] if report.layout else []
+    facts = [capitalised(report.layout.attention_kind)] if report.layout else []
     if report.plan and report.plan.stage_layers:
         facts.append(layer_count(sum(report.plan.stage_layers)))
     limit, params = context_limit(entry, ask), parameters(entry)
@@ -92,12 +92,11 @@ def _actions(request: dict[str, object]) -> str:
     )
 
 
-def _entry_sources(entry: ModelEntry) -> Table:
-    rows = tuple(
-        Row(((source.what,), (source.kind,), (source.reference,), (str(source.checked),))) for source in entry.sources
-    )
-    columns = (Column("Fact"), Column("Kind"), Column("Reference"), Column("Checked"))
-    return Table(f"Sources of the catalogue entry, {entry.id} at revision {entry.revision}", columns, rows)
+def _catalogue_entry(entry: ModelEntry) -> Paragraph:
+    revision = f" at revision {entry.revision}" if entry.revision else ""
+    proofs = f" Compared with: {', '.join(entry.evidence)}." if entry.evidence else ""
+    status = STATUS_WORDS.get(entry.status, entry.status)
+    return Paragraph((f"Catalogue entry of {entry.id}{revision}. Status: {status}.{proofs}",))
 
 
 def _html(blocks: tuple[Block, ...]) -> str:

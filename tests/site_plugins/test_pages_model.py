@@ -9,7 +9,7 @@ import yaml
 from kvcore.catalog import ModelEntry, ModelSource
 from kvcore.errors import FieldError
 from kvcore.report.report import Input, Report
-from site_plugins.pages.facts import headline_request
+from site_plugins.pages.facts import contexts, headline_request
 from site_plugins.pages.index_page import index_page
 from site_plugins.pages.kinds_page import kinds_page
 from site_plugins.pages.matrix import capacity_matrix
@@ -106,13 +106,13 @@ def test_the_opening_deployment_has_enough_gpus_for_the_weights(weights: int | N
 
 
 def test_the_matrix_has_a_row_per_budget_and_size_and_a_column_per_context() -> None:
-    table = capacity_matrix(ENTRY.id, ask, "../")
+    table = capacity_matrix(ENTRY.id, CONTEXTS, ask, "../")
     assert len(table.rows) == len(BUDGETS) * len(TENSOR_PARALLEL_SIZES)
     assert len(table.columns) == 1 + len(CONTEXTS)
 
 
 def test_a_refused_cell_says_refused() -> None:
-    assert capacity_matrix(ENTRY.id, refuse, "../").rows[0].cells[1] == ("refused",)
+    assert capacity_matrix(ENTRY.id, CONTEXTS, refuse, "../").rows[0].cells[1] == ("refused",)
 
 
 def test_the_index_lists_every_model_with_exact_values_to_sort_by() -> None:
@@ -136,3 +136,13 @@ def test_the_overview_groups_models_by_kind() -> None:
     written = kinds_page([ENTRY], ask)
     assert "## GQA {#gqa}" in written
     assert '<a href="../example/dense-8b/">dense-8b</a>' in written
+
+
+def test_contexts_beyond_the_models_limit_are_not_shown_and_the_limit_is() -> None:
+    assert contexts(40_960) == (8_192, 32_768, 40_960)
+    assert contexts(131_072) == (8_192, 32_768, 131_072)
+    assert contexts(2_048) == (2_048,)
+
+
+def test_the_index_leaves_contexts_beyond_the_limit_empty() -> None:
+    assert 'title="longer than the model\'s limit"' in index_page([ENTRY], ask)

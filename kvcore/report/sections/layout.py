@@ -7,7 +7,7 @@ from kvcore.arithmetic import MIB
 from kvcore.report.document import Block, Column, Figure, Layers, Paragraph, Row, Table, Text, Tone
 from kvcore.report.figures import byte_count, count, grouped, kibibytes, scaled
 from kvcore.report.report import LayoutReport, PartReport, Report
-from kvcore.report.sections.wording import GROWTH_WORDS, SPLIT_WORDS, engine_name, layer_count, prose, tone
+from kvcore.report.sections.wording import GROWTH_WORDS, SPLIT_WORDS, capitalised, engine_name, layer_count, prose, tone
 
 _TOKENS_OF_THOUSAND = 1000
 _OPERATORS = re.compile(r"[×+()]|\s/\s")
@@ -19,7 +19,7 @@ def layout(report: Report) -> tuple[Block, ...]:
         return ()
     found = report.layout
     return (
-        Paragraph((f"{found.attention_kind}. ", *_totals(found))),
+        Paragraph((f"{capitalised(found.attention_kind)}. ", *_totals(found))),
         *_picture(found),
         _parts_table(report, found),
         _arithmetic_table(found),

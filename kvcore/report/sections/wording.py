@@ -108,6 +108,11 @@ def tones_by_name(report: Report) -> dict[str, Tone]:
     return {} if report.layout is None else {part.name: tone(part) for part in report.layout.parts}
 
 
+def capitalised(text: str) -> str:
+    """Returns a phrase as the start of a sentence, the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
 def layer_count(number: int) -> str:
     """Returns a number of layers with the right plural."""
     return f"{grouped(number)} {'layer' if number == 1 else 'layers'}"
