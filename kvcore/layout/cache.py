@@ -7,6 +7,8 @@ shards, pads and packs them is the engine profile's business.
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from kvcore.errors import refusal
+
 Growth = Literal["per_token", "sliding_window", "chunked", "per_request", "per_encoder_token"]
 
 
@@ -72,31 +74,68 @@ class ChunkedLocalCache(AttentionCache):
 
 @dataclass(frozen=True, kw_only=True)
 class LatentCache(Cache):
-    """One compressed latent and one rotary key per token, whole on every tensor-parallel rank (MLA)."""
+    """One compressed latent and one rotary key per token, whole on every tensor-parallel rank (MLA).
+
+    Attributes:
+        kv_lora_rank: Elements of the latent.
+        qk_rope_head_dim: Elements of the rotary key.
+        qk_nope_head_dim: Elements of a query head without position, which decides the kernels that fit; None: not
+            stated.
+    """
 
     growth: ClassVar[Growth] = "per_token"
     kv_lora_rank: int
     qk_rope_head_dim: int
+    qk_nope_head_dim: int | None = None
 
 
 @dataclass(frozen=True)
 class StateTensor:
-    """One tensor of a per-request state on one rank: its role decides the dtype (``conv`` or ``temporal``)."""
+    """One tensor of a per-request state on one rank; its role says which dtype it is stored in.
+
+    Attributes:
+        role: ``conv`` for a window of inputs, ``temporal`` for a recurrent state.
+        shape: Elements per dimension on one rank.
+        formula: The shape as formulas of the model's dimensions.
+    """
 
     role: Literal["conv", "temporal"]
     shape: tuple[int, ...]
+    formula: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StateCache(Cache):
-    """A state of fixed size per request: recurrent, convolution or linear attention. Subclasses give the shapes."""
+    """A state of fixed size per request: recurrent, convolution or linear attention. Subclasses give the shapes.
+
+    Attributes:
+        temporal_dtype: Element type the checkpoint or its class asks for its recurrent state; None: that of the
+            convolution state.
+    """
 
     growth: ClassVar[Growth] = "per_request"
+    temporal_dtype: str | None = None
 
-    def tensors(self, tensor_parallel_size: int, num_speculative_tokens: int) -> tuple[StateTensor, ...]:
+    def tensors(self, tensor_parallel_size: int, draft_columns: int) -> tuple[StateTensor, ...]:
         """The state's tensors on one rank.
+
+        Args:
+            tensor_parallel_size: Ranks that divide the state.
+            draft_columns: Inputs a convolution window keeps beyond its own, one per speculative token.
 
         Raises:
             EngineRefusal: The state cannot be divided over that many ranks.
         """
         raise NotImplementedError
+
+
+def per_rank(amount: int, tensor_parallel_size: int, what: str) -> int:
+    """Divides one dimension of a state over the ranks.
+
+    Raises:
+        EngineRefusal: The ranks do not divide it (vLLM 0.33.0 `distributed.utils.divide`).
+    """
+    if amount % tensor_parallel_size:
+        rule = f"{what} ({amount:,}) must divide evenly over the ranks"
+        raise refusal("tensor_parallel_size", tensor_parallel_size, rule, f"Use a divisor of {amount:,}.")
+    return amount // tensor_parallel_size

@@ -14,4 +14,5 @@ def latent(config: ModelConfig, layer_index: int) -> LatentCache:
         name="latent",
         kv_lora_rank=config.integer("kv_lora_rank"),
         qk_rope_head_dim=config.integer("qk_rope_head_dim", 0, minimum=0),
+        qk_nope_head_dim=config.optional_integer("qk_nope_head_dim"),
     )

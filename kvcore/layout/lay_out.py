@@ -1,9 +1,10 @@
 """Lay out: from a configuration to the tensors that persist between decode steps."""
 
 import difflib
+from collections.abc import Callable
 
 from kvcore.config import ModelConfig
-from kvcore.errors import config_error
+from kvcore.errors import ConfigError, config_error
 from kvcore.layout.architecture import Architecture
 from kvcore.layout.architectures import ARCHITECTURES
 from kvcore.layout.cache import AttentionCache, Cache, LatentCache, StateCache
@@ -66,7 +67,19 @@ def lay_out(config: ModelConfig, *, speculative_method: str | None = None, num_s
         layers=tuple(layers),
         notes=_notes(config),
         shared_layers=tuple(shared),
+        num_attention_heads=config.optional_integer("num_attention_heads"),
+        num_key_value_heads=_stated(lambda: config.num_key_value_heads),
+        head_size=_stated(lambda: config.head_dim),
+        soft_capping=bool(config.get("attn_logit_softcapping")),
     )
+
+
+def _stated(read: Callable[[], int]) -> int | None:
+    """A fact only kernels depend on: its absence is no error."""
+    try:
+        return read()
+    except ConfigError:
+        return None
 
 
 def _attention_kind(config: ModelConfig, caches: list[Cache]) -> str:

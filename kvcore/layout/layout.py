@@ -35,6 +35,10 @@ class Layout:
         layers: Caches in model order; a layer may own none, one or several.
         notes: What the reader should know (for example "text part of a multimodal model only").
         shared_layers: Layers that read another layer's cache and store nothing.
+        num_attention_heads: Query heads as the config states them; engines choose kernels by them. None: not stated.
+        num_key_value_heads: KV heads as the config states them. None: not stated.
+        head_size: Head size as the config states it. None: not stated.
+        soft_capping: Attention logits are capped.
     """
 
     attention_kind: str
@@ -42,6 +46,10 @@ class Layout:
     layers: tuple[LayerCache, ...]
     notes: tuple[str, ...] = ()
     shared_layers: tuple[int, ...] = ()
+    num_attention_heads: int | None = None
+    num_key_value_heads: int | None = None
+    head_size: int | None = None
+    soft_capping: bool = False
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -23,12 +23,13 @@ from kvcore.engines.vllm.checks import check_deployment
 from kvcore.engines.vllm.grouping import CacheGroup, PlannedLayer, group_layers
 from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.engines.vllm.specs import ChargeContext
+from kvcore.engines.vllm.stages import layers_per_stage, stage_of_layers
 from kvcore.engines.vllm.store import StoreContext, Stored, store
+from kvcore.engines.vllm.tensor_layout import is_block_outermost, resolve_tensor_layout
 from kvcore.errors import refusal
 from kvcore.layout.cache import Cache
 from kvcore.layout.layout import Layout, Part
 from kvcore.layout.traits import Traits
-from kvcore.engines.vllm.stages import layers_per_stage, stage_of_layers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +129,8 @@ def plan(
     parts, alignment = _store_parts(layout, settings, traits)
     layers = _planned_layers(layout, parts, stage_layers)
     backends = _distinct_backends(parts)
-    block_outermost = any(backend.block_outermost for backend in backends)
+    kv_cache_layout = resolve_tensor_layout(backends, [layer.spec for layer in layers])
+    block_outermost = is_block_outermost(kv_cache_layout)
     groups = group_layers(
         layers,
         profile=settings.profile,
@@ -150,7 +152,7 @@ def plan(
         stage_layers=stage_layers,
         padding_percent=alignment.padding_percent,
         backends=backends,
-        kv_cache_layout=_kv_cache_layout(backends),
+        kv_cache_layout=kv_cache_layout,
         context=context,
         max_model_len=settings.max_model_len,
         stage_block_bytes=block_bytes,
@@ -215,6 +217,13 @@ def _store_parts(layout: Layout, settings: EngineSettings, traits: Traits) -> tu
         enable_prefix_caching=settings.enable_prefix_caching,
         replicates_kv_heads=traits.replicates_kv_heads,
         mm_prefix_lm=traits.mm_prefix_lm,
+        num_attention_heads=layout.num_attention_heads,
+        num_key_value_heads=layout.num_key_value_heads,
+        model_head_size=layout.head_size,
+        soft_capping=layout.soft_capping,
+        attention_backend=settings.attention_backend,
+        given_block_size=settings.block_size,
+        decode_context_parallel_size=settings.decode_context_parallel_size,
     )
 
     def stored_at(context: StoreContext) -> tuple[PlannedPart, ...]:
@@ -255,7 +264,3 @@ def _distinct_backends(parts: Sequence[PlannedPart]) -> tuple[Backend, ...]:
     found = {item.stored.backend.name: item.stored.backend for item in parts if item.stored.backend is not None}
     return tuple(found.values())
 
-
-def _kv_cache_layout(backends: Sequence[Backend]) -> str:
-    declared = [backend.kv_cache_layout for backend in backends if backend.kv_cache_layout]
-    return declared[0] if declared else "LBNHC"

@@ -1,6 +1,5 @@
 """The latent of multi-head latent attention as vLLM stores it: whole on every rank."""
 
-from kvcore.engines.vllm.backends import latent_backend
 from kvcore.engines.vllm.specs import MLAAttentionSpec
 from kvcore.engines.vllm.store.stored import StoreContext, Stored, element_bytes
 from kvcore.layout.cache import LatentCache
@@ -11,7 +10,13 @@ def store_latent(cache: LatentCache, context: StoreContext) -> Stored:
     dtype = context.stored_dtype
     size = element_bytes(dtype)
     head_size = cache.kv_lora_rank + cache.qk_rope_head_dim
-    backend = latent_backend(context.gpu, context.kv_cache_dtype)
+    backend = context.select(
+        head_size,
+        use_mla=True,
+        kv_lora_rank=cache.kv_lora_rank,
+        qk_rope_head_dim=cache.qk_rope_head_dim,
+        qk_nope_head_dim=cache.qk_nope_head_dim,
+    )
     spec = MLAAttentionSpec(
         block_size=context.block_size,
         num_kv_heads=1,

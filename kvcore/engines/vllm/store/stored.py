@@ -1,10 +1,11 @@
 """How an engine stores one cache: the layer spec and how to explain its entry size."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from kvcore.catalog.gpus import Gpu
 from kvcore.dtypes import ELEMENT_BYTES, canonical
-from kvcore.engines.vllm.backends import Backend
+from kvcore.engines.vllm.selection import Backend, LayerQuery, select_backend
 from kvcore.engines.vllm.specs import LayerSpec
 from kvcore.errors import refusal
 
@@ -28,6 +29,13 @@ class StoreContext:
         replicates_kv_heads: Whether the model class replicates KV heads beyond their number.
         mm_prefix_lm: Whether image tokens attend in both directions, which changes the backend.
         state_page_size_padded: Page to which states are padded in hybrids; None: no padding.
+        num_attention_heads: Query heads of the model; None: not known.
+        num_key_value_heads: KV heads of the model as its config states them; None: not known.
+        model_head_size: Head size of the model as its config states it; None: not known.
+        soft_capping: Attention logits are capped.
+        attention_backend: Backend asked for; None: vLLM's choice.
+        given_block_size: Block size asked for; None: not given.
+        decode_context_parallel_size: Ranks that share a request's tokens.
     """
 
     gpu: Gpu
@@ -44,6 +52,35 @@ class StoreContext:
     replicates_kv_heads: bool = True
     mm_prefix_lm: bool = False
     state_page_size_padded: int | None = None
+    num_attention_heads: int | None = None
+    num_key_value_heads: int | None = None
+    model_head_size: int | None = None
+    soft_capping: bool = False
+    attention_backend: str | None = None
+    given_block_size: int | None = None
+    decode_context_parallel_size: int = 1
+
+    def select(self, head_size: int, **demands: Any) -> Backend:
+        """The backend a layer of this head size runs on; ``demands`` are further fields of :class:`LayerQuery`.
+
+        Raises:
+            EngineRefusal: No backend can run the layer.
+        """
+        tp = self.tensor_parallel_size
+        query = LayerQuery(
+            capability=self.gpu.capability,
+            head_size=head_size,
+            dtype=self.dtype,
+            kv_cache_dtype=self.kv_cache_dtype,
+            block_size=self.given_block_size,
+            num_heads=self.num_attention_heads // tp if self.num_attention_heads else None,
+            num_kv_heads=max(1, self.num_key_value_heads // tp) if self.num_key_value_heads else None,
+            model_head_size=self.model_head_size,
+            decode_context_parallel_size=self.decode_context_parallel_size,
+            soft_capping=self.soft_capping,
+            **demands,
+        )
+        return select_backend(query, self.attention_backend)
 
     @property
     def stored_dtype(self) -> str:

@@ -1,0 +1,1 @@
+"""vLLM: its settings, its ways of storing caches, its planner."""
