@@ -1,15 +1,20 @@
 """Values a Hugging Face config class supplies when the checkpoint's config.json leaves the key out.
 
-Source of each row: the defaults of the configuration class of transformers 5.16 named by its ``model_type``.
+Source of each row: the defaults of the configuration class of transformers 5.20 named by its ``model_type``.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
+from kvcore.config.decoder_defaults import DECODER_DEFAULTS
+
+_MORE: Mapping[str, Mapping[str, Any]] = {}
+"""Keys of mechanisms beyond plain attention, by model type; added to the decoder's own defaults."""
+
 CLASS_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    "gemma3_text": {
-        "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "hidden_size": 2304,
-        "num_hidden_layers": 26, "sliding_window": 4096, "sliding_window_pattern": 6, "vocab_size": 262_208,
-        "max_position_embeddings": 131_072,
-    },
-}  # fmt: skip
+    name: {**DECODER_DEFAULTS.get(name, {}), **_MORE.get(name, {})} for name in (*DECODER_DEFAULTS, *_MORE)
+}
+"""Class defaults by model type."""
+
+SIZE_KEYS = frozenset({"num_hidden_layers", "num_attention_heads", "hidden_size"})
+"""Facts every published config states at its top level: their class defaults count only for nested text configs."""

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kvcore.config.class_defaults import CLASS_DEFAULTS
+from kvcore.config.class_defaults import CLASS_DEFAULTS, SIZE_KEYS
+from kvcore.config.text_types import ARCHITECTURE_TYPES, WRAPPER_TEXT_TYPES
 from kvcore.errors import FieldError, config_error, shown, ConfigError
 
 TEXT_CONFIG_KEYS = ("text_config", "llm_config", "language_config", "thinker_config")
@@ -56,12 +57,15 @@ class ModelConfig:
     def get(self, key: str, default: Any = None) -> Any:
         """Returns a fact of the language model by its Hugging Face name, its aliases, or its class default.
 
-        A key whose value is null counts as absent.
+        A key stated as null keeps the class default from applying, as it does in Hugging Face's classes.
         """
-        for alias in ALIASES.get(key, (key,)):
+        aliases = ALIASES.get(key, (key,))
+        for alias in aliases:
             value = _lookup(self.text, alias)
             if value is not None:
                 return value
+        if any(alias in self.text for alias in aliases) or (key in SIZE_KEYS and not self.text_path):
+            return default
         value = CLASS_DEFAULTS.get(self.model_type, {}).get(key)
         return default if value is None else value
 
@@ -146,7 +150,6 @@ def read_config(root: Mapping[str, Any]) -> ModelConfig:
         ConfigError: The object lacks architectures or a layer count, or a value has the wrong type.
     """
     text, path = _text_config(root)
-    model_type = _text_field(text, "model_type") or _text_field(root, "model_type")
     architectures = root.get("architectures") or text.get("architectures") or []
     if not isinstance(architectures, list | tuple) or not all(isinstance(name, str) for name in architectures):
         raise config_error("architectures", architectures, "a list of class names is expected", "Give it unchanged.")
@@ -155,7 +158,7 @@ def read_config(root: Mapping[str, Any]) -> ModelConfig:
         text=text,
         text_path=path,
         architecture=architectures[0] if architectures else "",
-        model_type=model_type,
+        model_type=_model_type(root, text, architectures),
         num_hidden_layers=0,
     )
     layers = config.integer("num_hidden_layers", minimum=1, maximum=MAX_LAYERS)
@@ -170,6 +173,14 @@ def _text_config(root: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
             break
         text, path = text[nested], f"{path}.{nested}" if path else nested
     return text, path
+
+
+def _model_type(root: Mapping[str, Any], text: Mapping[str, Any], architectures: Sequence[str]) -> str:
+    """The language model's type: its own, else what its wrapper's class or its architecture implies."""
+    stated = _text_field(text, "model_type") or _text_field(root, "model_type")
+    if not stated and architectures:
+        return ARCHITECTURE_TYPES.get(architectures[0], "")
+    return WRAPPER_TEXT_TYPES.get(stated, stated)
 
 
 def _text_field(mapping: Mapping[str, Any], key: str) -> str:
