@@ -8,7 +8,7 @@ PYTEST_ARGS ?= --numprocesses=auto --dist=worksteal
 export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 
 # Set up on demand by the scripts, which know themselves whether there is anything to do.
-.PHONY: help serve test check site bench format lock clean environment environment-dev
+.PHONY: help serve test check site bench format lock golden clean environment environment-dev
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ format: environment-dev ## put the sources into their usual form
 lock: environment-dev ## pin the newest releases that pyproject.toml and package.json allow
 	tools/lock.sh --upgrade
 	npm install --package-lock-only --ignore-scripts
+
+golden: environment-dev ## write tests/golden anew (ORACLE=folder with the figures the engines gave)
+	@python -m tools.golden $(ORACLE)
 
 clean: ## remove everything that was built or installed here
 	rm -rf .venv node_modules site build dist .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache test-results
