@@ -18,6 +18,7 @@ class Traits:
         mm_prefix_lm: Image tokens attend in both directions (vLLM `is_mm_prefix_lm`), which changes the backend.
         supports_pipeline: Whether the engine's model class can be split into stages.
         replicates_kv_heads: Whether the model class replicates KV heads when tensor parallelism exceeds them.
+        blackwell_kv_cache_dtype: Cache dtype the engine chooses on compute capability 10.x where none is asked for.
     """
 
     pooling: bool = False
@@ -30,3 +31,4 @@ class Traits:
     mm_prefix_lm: bool = False
     supports_pipeline: bool = True
     replicates_kv_heads: bool = True
+    blackwell_kv_cache_dtype: str = "auto"

@@ -2,7 +2,7 @@
 
 from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.errors import refusal
-from kvcore.layout.cache import AttentionCache, SlidingWindowCache
+from kvcore.layout.cache import AttentionCache, LatentCache, SlidingWindowCache
 from kvcore.layout.layout import Layout
 from kvcore.layout.traits import Traits
 
@@ -45,7 +45,7 @@ def _check_decode_context_parallel(layout: Layout, settings: EngineSettings, tra
     if any(isinstance(cache, SlidingWindowCache) for cache in caches):
         raise refusal(field, dcp, "vLLM does not share the tokens of sliding-window layers between ranks", "Use 1.")
     heads = max((cache.num_kv_heads for cache in caches if isinstance(cache, AttentionCache)), default=0)
-    if traits.latent or not heads:
+    if not heads or any(isinstance(cache, LatentCache) for cache in caches):
         return
     if tp <= heads:
         rule = f"vLLM needs tensor_parallel_size ({tp}) greater than the {heads} KV heads"

@@ -88,6 +88,8 @@ def resolve_settings(request: Request, config: ModelConfig | None, traits: Trait
     dtype = _resolve_dtype(request, config, traits)
     put("dtype", dtype, *_origin(request, "dtype", "the checkpoint's dtype"))
     kv_cache_dtype = _resolve_kv_cache_dtype(request, config, dtype)
+    if kv_cache_dtype == "auto" and gpu.capability[0] == 10:
+        kv_cache_dtype = traits.blackwell_kv_cache_dtype
     put("kv_cache_dtype", kv_cache_dtype, *_origin(request, "kv_cache_dtype", "as the checkpoint declares, else the model dtype"))
 
     max_model_len = _resolve_max_model_len(request, config, traits)

@@ -1,24 +1,69 @@
 """Architectures of multi-head latent attention, with and without an indexer, and compressed caches."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from kvcore.config import ModelConfig
 from kvcore.layout.architecture import Architecture
-from kvcore.layout.latent import latent
+from kvcore.layout.indexer import indexer
+from kvcore.layout.latent import latent, latent_or_heads
 from kvcore.layout.layer_kinds import every_layer
 from kvcore.layout.traits import Traits
 
+LATENT = Traits(latent=True)
 
-def _latent(source: str) -> Architecture:
+
+def _latent(module: str, traits: Traits = LATENT) -> Architecture:
+    """Latents in every layer, whatever the model type."""
     return Architecture(
         layer_kinds=every_layer("latent"),
-        caches={"latent": (latent,)},
-        traits=Traits(latent=True),
-        source=source,
+        caches={"latent": (indexer, latent)},
+        traits=traits,
+        source=f"vLLM 0.33.0 `models/{module}`",
+    )
+
+
+def _deepseek(module: str, traits: Traits = LATENT) -> Architecture:
+    """DeepSeek's decoder: latents, or heads where the checkpoint has none; an indexer where it names one."""
+    return Architecture(
+        layer_kinds=every_layer("latent"),
+        caches={"latent": (indexer, latent_or_heads)},
+        traits=traits,
+        source=f"vLLM 0.33.0 `models/{module}`",
+    )
+
+
+def _two_attentions_per_layer(config: ModelConfig) -> Sequence[str]:
+    """LongCat's layers, each with two attentions; ``num_hidden_layers`` counts attentions (`FlashDecoderLayer`)."""
+    layers = config.optional_integer("num_layers")
+    return ("two latents",) * (layers if layers is not None else config.num_hidden_layers // 2)
+
+
+def _longcat(module: str) -> Architecture:
+    return Architecture(
+        layer_kinds=_two_attentions_per_layer,
+        caches={"two latents": (latent, latent)},
+        traits=LATENT,
+        source=f"vLLM 0.33.0 `models/{module}`",
     )
 
 
 LATENTS: Mapping[str, Architecture] = {
-    "DeepseekV2ForCausalLM": _latent("vLLM 0.33.0 `models/deepseek_v2.py`"),
-    "DeepseekV3ForCausalLM": _latent("vLLM 0.33.0 `models/deepseek_v2.py`"),
+    "AXK1ForCausalLM": _deepseek("AXK1.py"),
+    "DeepseekForCausalLM": _deepseek("deepseek_v2.py", Traits()),
+    "DeepseekOCR2ForCausalLM": _deepseek("deepseek_ocr2.py", Traits()),
+    "DeepseekOCRForCausalLM": _deepseek("deepseek_ocr.py", Traits()),
+    "DeepseekV2ForCausalLM": _deepseek("deepseek_v2.py"),
+    "DeepseekV32ForCausalLM": _latent("deepseek_v32"),
+    "DeepseekV3ForCausalLM": _deepseek("deepseek_v2.py"),
+    "DeepseekVLV2ForCausalLM": _deepseek("deepseek_vl2.py"),
+    "Glm4MoeLiteForCausalLM": _latent("glm4_moe_lite.py"),
+    "GlmMoeDsaForCausalLM": _latent("deepseek_v32", Traits(latent=True, blackwell_kv_cache_dtype="fp8_e4m3")),
+    "KimiK25ForConditionalGeneration": _deepseek("kimi_k25.py"),
+    "KimiVLForConditionalGeneration": _deepseek("kimi_vl.py"),
+    "LongcatFlashForCausalLM": _longcat("longcat_flash.py"),
+    "LongcatFlashNgramForCausalLM": _longcat("longcat_flash_ngram.py"),
+    "MistralLarge3ForCausalLM": _deepseek("mistral_large_3.py"),
+    "PanguUltraMoEForCausalLM": _latent("openpangu.py"),
+    "SarvamMLAForCausalLM": _latent("sarvam.py"),
 }
 """One row per architecture."""
