@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from kvcore.report.document import Block, Details, Document, Heading, Paragraph
+from kvcore.report.document import Block, Details, Document, Heading, Link, Paragraph
 from kvcore.report.report import Report
 from kvcore.report.sections import capacity, derivation, evidence, headline, inputs, layout, memory, request
+from kvcore.report.sections.wording import engine_name
 
 Section = Callable[[Report], tuple[Block, ...]]
 
@@ -49,6 +50,27 @@ def render(report: Report) -> Document:
             blocks += [Heading(2, title, anchor), *content]
     if report.layout is not None:
         blocks.append(Paragraph((NOT_A_MEASUREMENT,)))
+    return Document(tuple(blocks))
+
+
+def review(report: Report, permalink: str = "") -> Document:
+    """Returns the short form for a design review: headline, what was asked, one request, versions, permalink.
+
+    Args:
+        report: The answer.
+        permalink: Address that reproduces it, made by our own code; empty where there is none.
+    """
+    versions = f"kvcore {report.kvcore_version}, {engine_name(report)} rules. {NOT_A_MEASUREMENT}"
+    blocks: list[Block] = [
+        *evidence.errors(report),
+        *headline.headline(report),
+        *inputs.given_inputs(report),
+        *request.split(report),
+        *evidence.warnings(report),
+        Paragraph((versions,)),
+    ]
+    if permalink:
+        blocks.append(Paragraph((Link(permalink, permalink),)))
     return Document(tuple(blocks))
 
 

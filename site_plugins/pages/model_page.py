@@ -7,11 +7,11 @@ from kvcore.catalog import ModelEntry
 from kvcore.report import to_json
 from kvcore.report.document import Block, Document, Paragraph
 from kvcore.report.figures import grouped
-from kvcore.report.render import SECTIONS, render_section
+from kvcore.report.render import SECTIONS, render, render_section, review
 from kvcore.report.report import Report
 from kvcore.report.sections import evidence, headline, inputs
 from kvcore.report.sections.wording import capitalised, layer_count, value_of
-from kvcore.report.writers import html, text
+from kvcore.report.writers import csv, html, markdown, text
 from site_plugins.pages.answers import Ask
 from site_plugins.pages.facts import STATUS_WORDS, context_limit, contexts, headline_request, parameters
 from site_plugins.pages.generated import GeneratedFile, as_text, front_matter
@@ -22,15 +22,18 @@ _ROOT = "../../../"
 CALCULATOR = f"{_ROOT}calculator/"
 
 
-def model_files(entry: ModelEntry, ask: Ask) -> tuple[GeneratedFile, ...]:
-    """Returns a model's page, ``report.json`` and ``layout.json``."""
+def model_files(entry: ModelEntry, ask: Ask, site_url: str) -> tuple[GeneratedFile, ...]:
+    """Returns a model's page and the files beside it: report and layout as JSON, tables as CSV, a snippet to paste."""
     request = headline_request(entry, ask)
     report = ask(request)
     place = f"models/{entry.id}"
+    permalink = calculator_link(f"{site_url.rstrip('/')}/calculator/", request)
     return (
         GeneratedFile(f"{place}.md", model_page(entry, report, ask)),
         GeneratedFile(f"{place}/report.json", _json(to_json(report))),
         GeneratedFile(f"{place}/layout.json", _json(to_json(report.layout))),
+        GeneratedFile(f"{place}/report.csv", csv.write(render(report))),
+        GeneratedFile(f"{place}/review.txt", markdown.write(review(report, permalink))),
     )
 
 
@@ -87,8 +90,11 @@ def _actions(request: dict[str, object]) -> str:
     address = calculator_link(CALCULATOR, request)
     return (
         f'<p class="kv-actions"><a class="md-button md-button--primary" href="{escape(address)}">Change something</a> '
-        '<a class="md-button" href="report.json">report.json</a> '
-        '<a class="md-button" href="layout.json">layout.json</a></p>\n'
+        '<a class="md-button" href="review.txt" data-kv-copy>Copy for a design review</a> '
+        '<a class="md-button" href="report.csv" download>CSV</a> '
+        '<a class="md-button" href="report.json">JSON</a> '
+        '<a class="md-button" href="layout.json">Layout alone</a> '
+        '<span class="kv-copied" role="status"></span></p>\n'
     )
 
 

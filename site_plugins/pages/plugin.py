@@ -41,7 +41,7 @@ class PagesPlugin(BasePlugin[PagesConfig]):
         """
         wanted = frozenset(self.config.models)
         entries = [entry for entry in load_models() if not wanted or entry.id in wanted]
-        generated = [item for entry in entries for item in model_files(entry, self._answers)]
+        generated = [item for entry in entries for item in model_files(entry, self._answers, config.site_url or "")]
         generated += [*index_files(entries, self._answers), *kinds_files(entries, self._answers)]
         for item in generated:
             files.append(File.generated(config, item.src_uri, content=item.content))

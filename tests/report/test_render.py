@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from kvcore.errors import FieldError
 from kvcore.report.document import Details, Document, Heading, Headline, Layers, Note, Table, plain
-from kvcore.report.render import SECTIONS, render, render_section
+from kvcore.report.render import SECTIONS, render, render_section, review
 from kvcore.report.report import BudgetReport, Capacity, Concurrency, Input, Report, Reserve, Tokens
 from kvcore.report.sections.layout import factors
 from kvcore.report.sections.wording import condition, tone
@@ -150,3 +150,9 @@ def test_the_tone_of_a_part_follows_growth_and_content() -> None:
     assert toned("indexer keys", "per_token") == "indexer"
     assert toned("attention", "sliding_window") == "window"
     assert toned("recurrent state", "per_request") == "state"
+
+
+def test_a_review_states_headline_inputs_split_and_versions_without_the_derivation() -> None:
+    ids = [block.id for block in review(REPORT).blocks if isinstance(block, Table)]
+    assert ids == ["inputs-given", "request-split"]
+    assert "kvcore 0.1.0, vLLM 0.33.0 rules." in plain(review(REPORT).blocks[-1].content)  # type: ignore[union-attr]

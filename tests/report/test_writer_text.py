@@ -31,7 +31,9 @@ def test_a_warning_says_that_it_is_one() -> None:
 
 
 def test_a_step_shows_formula_values_and_result_on_lines_of_their_own() -> None:
-    step = FormulaLine("step", "entry", "2 × heads", "2 × 8", Figure("p", 16, "16", "bytes"), ("vLLM 0.33.0",), "pinned")
+    step = FormulaLine(
+        "step", "entry", "2 × heads", "2 × 8", Figure("p", 16, "16", "bytes"), ("vLLM 0.33.0",), "pinned"
+    )
     assert text.write(Document((step,))).splitlines() == [
         "  entry",
         "    2 × heads",

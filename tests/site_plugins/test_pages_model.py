@@ -18,6 +18,7 @@ from site_plugins.pages.scenarios import BUDGETS, CONTEXTS, TENSOR_PARALLEL_SIZE
 from tests.report.reports import MAX_MODEL_LEN, REPORT
 
 GIB = 1024**3
+SITE_URL = "https://atlas.example/"
 
 ENTRY = ModelEntry(
     id="example/dense-8b",
@@ -43,7 +44,7 @@ def refuse(_: Mapping[str, object]) -> Report:
 
 
 def page(entry: ModelEntry = ENTRY) -> str:
-    return model_files(entry, ask)[0].content
+    return model_files(entry, ask, SITE_URL)[0].content
 
 
 def meta(markdown: str) -> dict[str, Any]:
@@ -53,15 +54,17 @@ def meta(markdown: str) -> dict[str, Any]:
 
 
 def test_a_model_gets_a_page_with_report_and_layout_beside_it() -> None:
-    assert [item.src_uri for item in model_files(ENTRY, ask)] == [
+    assert [item.src_uri for item in model_files(ENTRY, ask, SITE_URL)] == [
         "models/example/dense-8b.md",
         "models/example/dense-8b/report.json",
         "models/example/dense-8b/layout.json",
+        "models/example/dense-8b/report.csv",
+        "models/example/dense-8b/review.txt",
     ]
 
 
 def test_the_data_files_are_the_pages_own_report() -> None:
-    _, report, layout = (item.content for item in model_files(ENTRY, ask))
+    _, report, layout, _, _ = (item.content for item in model_files(ENTRY, ask, SITE_URL))
     assert json.loads(report)["capacity"]["tokens"]["engine_log"] == 327_680
     assert json.loads(layout) == json.loads(report)["layout"]
 
@@ -146,3 +149,9 @@ def test_contexts_beyond_the_models_limit_are_not_shown_and_the_limit_is() -> No
 
 def test_the_index_leaves_contexts_beyond_the_limit_empty() -> None:
     assert 'title="longer than the model\'s limit"' in index_page([ENTRY], ask)
+
+
+def test_the_snippet_for_a_review_ends_with_a_permalink_to_the_same_question() -> None:
+    snippet = model_files(ENTRY, ask, SITE_URL)[4].content
+    assert "40.00 requests of 8,192 tokens fit at once" in snippet
+    assert "(<https://atlas.example/calculator/?model=example%2Fdense-8b&tensor_parallel_size=1" in snippet

@@ -26,6 +26,17 @@ def inputs(report: Report) -> tuple[Block, ...]:
     return (Details(f"Inputs: {len(given)} given, {len(others)} by default", (table,), id="inputs"),)
 
 
+def given_inputs(report: Report) -> tuple[Block, ...]:
+    """Returns the given inputs alone, for a snippet; nothing when every input is a default."""
+    rows = tuple(
+        Row(((Code(field),), (Figure(f"inputs.{field}.value", _scalar(item.value), shown_value(item.value)),)))
+        for field, item in report.inputs.items()
+        if item.origin == "given"
+    )
+    columns = (Column("Field"), Column("Value"))
+    return (Table("Asked", columns, rows, id="inputs-given"),) if rows else ()
+
+
 def _row(field: str, item: Input) -> Row:
     value = Figure(f"inputs.{field}.value", _scalar(item.value), shown_value(item.value))
     return Row(((Code(field),), (value,), (item.origin,), prose(item.note)))

@@ -13,9 +13,14 @@ def one_request(report: Report) -> tuple[Block, ...]:
     return (
         *_intro(report, report.request),
         *_bar(report, report.request),
-        _split(report, report.request),
+        *split(report),
         *_tax(report),
     )
+
+
+def split(report: Report) -> tuple[Block, ...]:
+    """Returns the split of one request over its parts; nothing when no request was charged."""
+    return (_split(report, report.request),) if report.request else ()
 
 
 def _intro(report: Report, request: RequestReport) -> tuple[Block, ...]:
