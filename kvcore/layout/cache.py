@@ -38,12 +38,14 @@ class AttentionCache(Cache):
         num_kv_heads: Key/value heads of the whole layer.
         head_size: Elements of one key.
         head_size_v: Elements of one value.
+        has_sink: Learned attention sinks, which store nothing but decide the kernels that fit.
     """
 
     growth: ClassVar[Growth] = "per_token"
     num_kv_heads: int
     head_size: int
     head_size_v: int
+    has_sink: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +72,13 @@ class ChunkedLocalCache(AttentionCache):
     def window(self) -> int | None:
         """The chunk in tokens."""
         return self.attention_chunk_size
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossAttentionCache(AttentionCache):
+    """Keys and values of an encoder's output, once per request."""
+
+    growth: ClassVar[Growth] = "per_encoder_token"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,14 +4,34 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kvcore.engines.vllm.store.attention import store_attention
+from kvcore.engines.vllm.store.chunked import store_chunked
+from kvcore.engines.vllm.store.cross import store_cross
+from kvcore.engines.vllm.store.indexer import store_indexer
 from kvcore.engines.vllm.store.latent import store_latent
+from kvcore.engines.vllm.store.state import STATE_RULES, store_state
 from kvcore.engines.vllm.store.stored import StoreContext, Stored
+from kvcore.engines.vllm.store.window import store_window
 from kvcore.errors import refusal
-from kvcore.layout.cache import AttentionCache, Cache, LatentCache
+from kvcore.layout.cache import (
+    AttentionCache,
+    Cache,
+    ChunkedLocalCache,
+    CrossAttentionCache,
+    LatentCache,
+    SlidingWindowCache,
+)
+from kvcore.layout.indexer import IndexerCache
+from kvcore.layout.latent import SparseLatentCache
 
 STORES: Mapping[type[Cache], Callable[[Any, StoreContext], Stored]] = {
     AttentionCache: store_attention,
+    SlidingWindowCache: store_window,
+    ChunkedLocalCache: store_chunked,
+    CrossAttentionCache: store_cross,
     LatentCache: store_latent,
+    SparseLatentCache: store_latent,
+    IndexerCache: store_indexer,
+    **dict.fromkeys(STATE_RULES, store_state),
 }
 """One row per mechanism this engine stores."""
 

@@ -1,14 +1,19 @@
-"""Keys and values as vLLM stores them: full attention."""
+"""Keys and values as vLLM stores them: what every attention spec has in common, and full attention."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from kvcore.engines.vllm.selection import Backend
 from kvcore.engines.vllm.selection.dense import FLASH_ATTN_DIFFKV, TRITON_ATTN_DIFFKV
-from kvcore.engines.vllm.specs import FullAttentionSpec
-from kvcore.engines.vllm.store.entry import attention_entry
+from kvcore.engines.vllm.selection.query import DECODER
+from kvcore.engines.vllm.specs import AttentionSpec, FullAttentionSpec
+from kvcore.engines.vllm.store.entry import Entry, attention_entry
 from kvcore.engines.vllm.store.stored import StoreContext, Stored, heads_per_rank
 from kvcore.layout.cache import AttentionCache
 
 
-def key_value_backend(cache: AttentionCache, context: StoreContext) -> Backend:
+def key_value_backend(cache: AttentionCache, context: StoreContext, attn_type: str = DECODER) -> Backend:
     """The backend of a layer that keeps keys and values.
 
     Keys and values of different sizes run on backends of their own, which the model class picks (vLLM 0.33.0
@@ -16,33 +21,78 @@ def key_value_backend(cache: AttentionCache, context: StoreContext) -> Backend:
     """
     if cache.head_size != cache.head_size_v:
         return FLASH_ATTN_DIFFKV if context.gpu.capability[0] in {9, 10} else TRITON_ATTN_DIFFKV
-    return context.select(cache.head_size, use_mm_prefix=context.mm_prefix_lm)
+    return context.select(
+        cache.head_size, use_mm_prefix=context.mm_prefix_lm, has_sink=cache.has_sink, attn_type=attn_type
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyValueStore:
+    """What the specs of one cache of keys and values have in common on one rank.
+
+    Attributes:
+        entry: One token's entry.
+        backend: The attention backend of the layer.
+        num_kv_heads: KV heads on this rank, and ``split`` whether they are divided or replicated.
+        shards: Ranks among which the heads divide without repetition.
+    """
+
+    cache: AttentionCache
+    context: StoreContext
+    entry: Entry
+    backend: Backend
+    num_kv_heads: int
+    split: str
+    shards: int
+
+    @property
+    def spec_fields(self) -> Mapping[str, Any]:
+        """The fields every attention spec shares, but for the block size."""
+        return {
+            "num_kv_heads": self.num_kv_heads,
+            "head_size": self.cache.head_size,
+            "head_size_v": self.cache.head_size_v,
+            "dtype": self.entry.dtype,
+            "dtype_bytes": self.entry.dtype_bytes,
+            "cache_dtype": self.context.kv_cache_dtype,
+            "state_content_bytes": self.entry.state_content_bytes,
+            "num_head_slots": self.entry.num_head_slots,
+            "stride_multiple": self.backend.stride_multiple,
+        }
+
+    def stored(self, spec: AttentionSpec) -> Stored:
+        """The cache as stored under a spec."""
+        return Stored(
+            spec=spec,
+            backend=self.backend,
+            dtype=self.entry.label,
+            split=self.split,
+            shards=self.shards,
+            formula=self.entry.formula,
+            substituted=self.entry.substituted,
+            source="vLLM 0.33.0 `AttentionSpec.unpadded_page_size_bytes`",
+        )
+
+
+def key_value_store(cache: AttentionCache, context: StoreContext, attn_type: str = DECODER) -> KeyValueStore:
+    """Works out what the specs of a cache have in common.
+
+    Raises:
+        EngineRefusal: The heads do not divide, no backend takes the layer, or the cache dtype does not fit.
+    """
+    heads, split = heads_per_rank(cache.num_kv_heads, context)
+    return KeyValueStore(
+        cache=cache,
+        context=context,
+        entry=attention_entry(cache, heads, context),
+        backend=key_value_backend(cache, context, attn_type),
+        num_kv_heads=heads,
+        split=split,
+        shards=min(cache.num_kv_heads, context.tensor_parallel_size),
+    )
 
 
 def store_attention(cache: AttentionCache, context: StoreContext) -> Stored:
     """Stores one key and one value per KV head and token (vLLM 0.33.0 `Attention.get_kv_cache_spec`)."""
-    heads, split = heads_per_rank(cache.num_kv_heads, context)
-    entry = attention_entry(cache, heads, context)
-    backend = key_value_backend(cache, context)
-    spec = FullAttentionSpec(
-        block_size=context.block_size,
-        num_kv_heads=heads,
-        head_size=cache.head_size,
-        head_size_v=cache.head_size_v,
-        dtype=entry.dtype,
-        dtype_bytes=entry.dtype_bytes,
-        cache_dtype=context.kv_cache_dtype,
-        state_content_bytes=entry.state_content_bytes,
-        num_head_slots=entry.num_head_slots,
-        stride_multiple=backend.stride_multiple,
-    )
-    return Stored(
-        spec=spec,
-        backend=backend,
-        dtype=entry.label,
-        split=split,
-        shards=min(cache.num_kv_heads, context.tensor_parallel_size),
-        formula=entry.formula,
-        substituted=entry.substituted,
-        source="vLLM 0.33.0 `AttentionSpec.unpadded_page_size_bytes`",
-    )
+    store = key_value_store(cache, context)
+    return store.stored(FullAttentionSpec(block_size=context.block_size, **store.spec_fields))

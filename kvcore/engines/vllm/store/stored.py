@@ -29,6 +29,8 @@ class StoreContext:
         replicates_kv_heads: Whether the model class replicates KV heads beyond their number.
         mm_prefix_lm: Whether image tokens attend in both directions, which changes the backend.
         state_page_size_padded: Page to which states are padded in hybrids; None: no padding.
+        shared_page_bytes: Page that window layers are padded to where layers of two cache dtypes share the pool; None: no
+            padding.
         num_attention_heads: Query heads of the model; None: not known.
         num_key_value_heads: KV heads of the model as its config states them; None: not known.
         model_head_size: Head size of the model as its config states it; None: not known.
@@ -52,6 +54,7 @@ class StoreContext:
     replicates_kv_heads: bool = True
     mm_prefix_lm: bool = False
     state_page_size_padded: int | None = None
+    shared_page_bytes: int | None = None
     num_attention_heads: int | None = None
     num_key_value_heads: int | None = None
     model_head_size: int | None = None
@@ -100,6 +103,8 @@ class Stored:
         shards: Ranks among which the cache divides without repetition.
         formula: Entry bytes as a formula, and ``substituted`` with values.
         source: Engine symbol of the rule.
+        aligned_state_bytes: Bytes of a state as the model class states them for the block size of hybrids.
+        checkpoint_grain: Multiple of tokens to which a state layer keeps block boundaries; None: none.
     """
 
     spec: LayerSpec
@@ -110,6 +115,8 @@ class Stored:
     formula: str
     substituted: str
     source: str
+    aligned_state_bytes: int | None = None
+    checkpoint_grain: int | None = None
 
 
 def element_bytes(dtype: str) -> int:
