@@ -25,6 +25,11 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Names under which checkpoints state one fact, in the order they are looked up."""
 
+LAYER_LISTS: Mapping[str, tuple[str, ...]] = {
+    "nemotron_h": ("layers_block_type", "layer_types", "hybrid_override_pattern"),
+}
+"""Model types whose layer list defines how many layers there are (transformers 5.16 `NemotronHConfig`)."""
+
 MAX_LAYERS = 100_000
 MAX_SIZE = 1 << 40
 
@@ -161,8 +166,16 @@ def read_config(root: Mapping[str, Any]) -> ModelConfig:
         model_type=_model_type(root, text, architectures),
         num_hidden_layers=0,
     )
-    layers = config.integer("num_hidden_layers", minimum=1, maximum=MAX_LAYERS)
-    return ModelConfig(**{**vars(config), "num_hidden_layers": layers})
+    return ModelConfig(**{**vars(config), "num_hidden_layers": _layer_count(config)})
+
+
+def _layer_count(config: ModelConfig) -> int:
+    """The stated count, or the length of the layer list that defines it."""
+    for key in LAYER_LISTS.get(config.model_type, ()):
+        stated = config.get(key)
+        if isinstance(stated, list | tuple | str) and stated:
+            return _whole(config.path(key), len(stated), 1, MAX_LAYERS)
+    return config.integer("num_hidden_layers", minimum=1, maximum=MAX_LAYERS)
 
 
 def _text_config(root: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:

@@ -1,10 +1,18 @@
-"""Block size of hybrids: raised until one attention page holds one state (vLLM 0.33.0 `HybridAttentionMambaModelConfig`)."""
+"""Block size of hybrids: raised until one attention page holds one state.
 
+Source: vLLM 0.33.0 `Platform._align_hybrid_block_size`.
+"""
+
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kvcore.engines.vllm.specs import MambaSpec
+from kvcore.arithmetic import cdiv, round_up
+from kvcore.engines.vllm.specs import AttentionSpec, FullAttentionSpec, MambaSpec, MLAAttentionSpec
 from kvcore.engines.vllm.store.stored import StoreContext, Stored
+
+MLA_BLOCK_MULTIPLE = 128
+"""Latent decode kernels need block tables that are a multiple of 128 tokens in hybrids."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,16 +22,71 @@ class Alignment:
     Attributes:
         block_size: Tokens per block.
         state_page_size_padded: Page bytes states are padded to; None: no padding.
-        padding_percent: Padding in percent of the state; None where there are no states beside attention.
+        padding_percent: Padding in percent of the state as the engine logs it; None where nothing is padded.
+        granularity: Multiple of tokens the block size was raised in; None where there are no states beside attention.
+        state_bytes: Bytes of the state one page must hold.
+        token_bytes: Bytes of one token in one attention layer.
     """
 
     block_size: int
     state_page_size_padded: int | None = None
     padding_percent: float | None = None
+    granularity: int | None = None
+    state_bytes: int = 0
+    token_bytes: int = 0
 
 
 def align_block_size(stored: Sequence[Stored], context: StoreContext) -> Alignment:
-    """Raises the block size of hybrids to the state page; other layouts keep the backends' size."""
-    if not any(isinstance(item.spec, MambaSpec) for item in stored):
+    """Raises the block size of hybrids to the state page; other layouts keep the backends' size.
+
+    Args:
+        stored: Every part as stored at the block size so far.
+        context: How the parts are stored; its block size is the backends' own, or the request's.
+    """
+    states = [item for item in stored if isinstance(item.spec, MambaSpec)]
+    attention = _primary_attention(stored, context)
+    if not states or attention is None:
         return Alignment(block_size=context.block_size)
-    raise NotImplementedError
+    state_bytes = max(item.aligned_state_bytes or item.spec.unpadded_page_size_bytes for item in states)
+    token_bytes = attention.entry_bytes
+    granularity = _granularity(stored, states, attention, context)
+    raised = granularity * cdiv(state_bytes, granularity * token_bytes)
+    raised = round_up(raised, math.lcm(*_kernel_blocks(stored)))
+    block_size = max(context.block_size, raised)
+    page = block_size * token_bytes
+    return Alignment(
+        block_size=block_size,
+        state_page_size_padded=None if page == state_bytes else page,
+        padding_percent=None if page == state_bytes else 100 * (page - state_bytes) / state_bytes,
+        granularity=granularity,
+        state_bytes=state_bytes,
+        token_bytes=token_bytes,
+    )
+
+
+def _primary_attention(stored: Sequence[Stored], context: StoreContext) -> AttentionSpec | None:
+    """The attention layer whose token the engine measures: full attention or the latent, in the request's dtype."""
+    specs = [item.spec for item in stored if isinstance(item.spec, AttentionSpec) and item.spec.tokens_per_state == 1]
+    full = [spec for spec in specs if isinstance(spec, FullAttentionSpec)]
+    in_dtype = [spec for spec in full if spec.cache_dtype == context.kv_cache_dtype]
+    return next(iter([*in_dtype, *full, *specs]), None)
+
+
+def _granularity(
+    stored: Sequence[Stored], states: Sequence[Stored], attention: AttentionSpec, context: StoreContext
+) -> int:
+    """Multiple of tokens the block size is raised in: kernel block, latent multiple and checkpoint grain."""
+    size = max(_kernel_blocks(stored)[0], context.block_size)
+    if isinstance(attention, MLAAttentionSpec):
+        size = max(size, MLA_BLOCK_MULTIPLE)
+    if context.mamba_cache_mode != "align":
+        return size
+    grains = [item.checkpoint_grain for item in states]
+    if any(grain is None for grain in grains):  # exported only where every state layer can
+        return size
+    return math.lcm(size, *(grain for grain in grains if grain is not None))
+
+
+def _kernel_blocks(stored: Sequence[Stored]) -> list[int]:
+    """Smallest kernel block of every attention backend, in layer order."""
+    return [item.backend.smallest_block for item in stored if item.backend is not None]

@@ -2,7 +2,151 @@
 
 from collections.abc import Mapping
 
-from kvcore.layout.architecture import Architecture
+from kvcore.layout.architecture import Architecture, CacheBuilder, DraftBuilder
+from kvcore.layout.gated_delta_net import olmo_gated_delta_net, qwen_gated_delta_net
+from kvcore.layout.grouped_query import grouped_query
+from kvcore.layout.hybrid_attention import bailing_latent, hidden_wide_query, nemotron_attention, zamba2_attention
+from kvcore.layout.hybrid_drafts import attending_drafts, nemotron_drafts
+from kvcore.layout.hybrid_kinds import (
+    all_states,
+    bailing_kinds,
+    bailing_v3_kinds,
+    every_nth_attends,
+    jamba_kinds,
+    kimi_kinds,
+    layer_types_or,
+    lfm2_kinds,
+    nemotron_kinds,
+    no_layer_types,
+    olmo_kinds,
+    zamba2_default_kinds,
+)
+from kvcore.layout.kimi_delta import bailing_kimi_delta, kimi_delta
+from kvcore.layout.latent import latent
+from kvcore.layout.layer_kinds import LayerKinds, every_layer
+from kvcore.layout.lightning_attention import lightning_attention
+from kvcore.layout.mamba1 import jamba_mamba, mamba1
+from kvcore.layout.mamba2 import falcon_h1_mamba2, granite_mamba2, mamba2, nemotron_mamba2, zamba2_mamba2
+from kvcore.layout.short_convolution import moe_short_convolution, short_convolution
+from kvcore.layout.traits import Traits
 
-STATES: Mapping[str, Architecture] = {}
+_VLLM = "vLLM 0.33.0"
+
+
+def _hybrid(
+    source: str,
+    kinds: LayerKinds,
+    *,
+    state: CacheBuilder,
+    attention: CacheBuilder,
+    state_kind: str = "linear_attention",
+    supports_pipeline: bool = True,
+    mtp: DraftBuilder | None = None,
+) -> Architecture:
+    """Layers that attend among layers that keep a state."""
+    is_latent = attention in {latent, bailing_latent}
+    return Architecture(
+        layer_kinds=kinds,
+        caches={state_kind: (state,), "full_attention": (attention,)},
+        traits=Traits(keeps_state=True, latent=is_latent, supports_pipeline=supports_pipeline),
+        source=f"{_VLLM} {source}",
+        mtp=mtp,
+    )
+
+
+def _pure_state(source: str, state: CacheBuilder, *, supports_pipeline: bool) -> Architecture:
+    """No layer attends: prefix caching is off by default and the length cannot be left to the engine."""
+    return Architecture(
+        layer_kinds=every_layer("linear_attention"),
+        caches={"linear_attention": (state,)},
+        traits=Traits(
+            keeps_state=True, attention_free=True, prefix_caching=False, supports_pipeline=supports_pipeline
+        ),
+        source=f"{_VLLM} {source}",
+    )
+
+
+def _qwen(source: str, *, drafts_key: str) -> Architecture:
+    return _hybrid(
+        source,
+        layer_types_or(every_nth_attends("full_attention_interval", 4)),
+        state=qwen_gated_delta_net,
+        attention=grouped_query,
+        mtp=attending_drafts(drafts_key, grouped_query, default=1),
+    )
+
+
+def _nemotron(source: str, *, supports_pipeline: bool = True) -> Architecture:
+    return Architecture(
+        layer_kinds=nemotron_kinds,
+        caches={"linear_attention": (nemotron_mamba2,), "full_attention": (nemotron_attention,), "mlp": (), "moe": ()},
+        traits=Traits(keeps_state=True, supports_pipeline=supports_pipeline),
+        source=f"{_VLLM} {source}",
+        mtp=nemotron_drafts,
+    )
+
+
+def _kimi(source: str, mtp: DraftBuilder | None) -> Architecture:
+    return _hybrid(source, kimi_kinds, state=kimi_delta, attention=latent, mtp=mtp)
+
+
+def _bailing(source: str, kinds: LayerKinds, state: CacheBuilder) -> Architecture:
+    drafts = attending_drafts("num_nextn_predict_layers", bailing_latent, default=None)
+    return _hybrid(source, kinds, state=state, attention=bailing_latent, mtp=drafts)
+
+
+def _lfm2(source: str, kinds: LayerKinds, state: CacheBuilder) -> Architecture:
+    return _hybrid(source, kinds, state=state, attention=hidden_wide_query, state_kind="conv")
+
+
+_QWEN3_5 = _qwen("`models/qwen3_5.py`", drafts_key="mtp_num_hidden_layers")
+_NANO_VL = _nemotron("`models/nano_nemotron_vl.py`", supports_pipeline=False)
+_LFM2_KINDS = layer_types_or(lfm2_kinds)
+
+STATES: Mapping[str, Architecture] = {
+    "MambaForCausalLM": _pure_state("`models/mamba.py`", mamba1, supports_pipeline=True),
+    "FalconMambaForCausalLM": _pure_state("`models/mamba.py`", mamba1, supports_pipeline=True),
+    "Mamba2ForCausalLM": _pure_state("`models/mamba2.py`", mamba2, supports_pipeline=False),
+    "JambaForCausalLM": _hybrid("`models/jamba.py`", jamba_kinds, state=jamba_mamba, attention=grouped_query),
+    "Zamba2ForCausalLM": Architecture(
+        layer_kinds=layer_types_or(zamba2_default_kinds, "layers_block_type", "layer_types"),
+        caches={"linear_attention": (zamba2_mamba2,), "hybrid": (zamba2_attention, zamba2_mamba2)},
+        traits=Traits(keeps_state=True, supports_pipeline=False),
+        source=f"{_VLLM} `models/zamba2.py`",
+    ),
+    "FalconH1ForCausalLM": Architecture(
+        layer_kinds=every_layer("hybrid"),
+        caches={"hybrid": (grouped_query, falcon_h1_mamba2)},
+        traits=Traits(keeps_state=True),
+        source=f"{_VLLM} `models/falcon_h1.py`",
+    ),
+    "GraniteMoeHybridForCausalLM": _hybrid(
+        "`models/granitemoehybrid.py`",
+        layer_types_or(all_states, "layer_types", "layers_block_type"),
+        state=granite_mamba2,
+        attention=hidden_wide_query,
+    ),
+    "NemotronHForCausalLM": _nemotron("`models/nemotron_h.py`"),
+    "NemotronH_Nano_VL_V2": _NANO_VL,
+    "NemotronH_Nano_Omni_Reasoning_V3": _NANO_VL,
+    "NemotronH_Super_Omni_Reasoning_V3": _NANO_VL,
+    "NemotronH_Omni_Reasoning_V3": _NANO_VL,
+    "Qwen3NextForCausalLM": _qwen("`models/qwen3_next.py`", drafts_key="num_nextn_predict_layers"),
+    "Qwen3_5ForCausalLM": _QWEN3_5,
+    "Qwen3_5MoeForCausalLM": _QWEN3_5,
+    "Qwen3_5ForConditionalGeneration": _QWEN3_5,
+    "Qwen3_5MoeForConditionalGeneration": _QWEN3_5,
+    "OlmoHybridForCausalLM": _hybrid(
+        "`models/olmo_hybrid.py`", layer_types_or(olmo_kinds), state=olmo_gated_delta_net, attention=hidden_wide_query
+    ),
+    "Lfm2ForCausalLM": _lfm2("`models/lfm2.py`", _LFM2_KINDS, short_convolution),
+    "Lfm2VlForConditionalGeneration": _lfm2("`models/lfm2_vl.py`", _LFM2_KINDS, short_convolution),
+    "Lfm2MoeForCausalLM": _lfm2("`models/lfm2_moe.py`", layer_types_or(no_layer_types), moe_short_convolution),
+    "KimiLinearForCausalLM": _kimi("`models/kimi_k3`", None),
+    "KimiK3ForConditionalGeneration": _kimi(
+        "`models/kimi_k3`", attending_drafts("num_nextn_predict_layers", latent, default=None)
+    ),
+    "BailingMoeV2_5ForCausalLM": _bailing("`models/bailing_moe_linear.py`", bailing_kinds, lightning_attention),
+    "BailingMoeV3ForCausalLM": _bailing("`models/bailing_moe_v3.py`", bailing_v3_kinds, bailing_kimi_delta),
+}
 """One row per architecture."""
