@@ -8,6 +8,7 @@ from kvcore.catalog.models import find_model
 from kvcore.config import ModelConfig, read_config
 from kvcore.errors import input_error
 from kvcore.layout import Layout, architecture_of, lay_out
+from kvcore.layout.drafters import NOTHING_CACHED
 from kvcore.layout.traits import Traits
 from kvcore.report.report import Source
 from kvcore.request import Request, SpeculativeConfig
@@ -47,11 +48,23 @@ class Subject:
             return self.given_layout
         if self.config is None:
             raise input_error("config", None, "a model, config or layout is expected", "Give one of them.")
+        if speculative is None:
+            return lay_out(self.config)
         return lay_out(
             self.config,
-            speculative_method=speculative.method if speculative else None,
-            num_speculative_tokens=speculative.num_speculative_tokens if speculative else 0,
+            speculative_method=speculative.method,
+            num_speculative_tokens=speculative.num_speculative_tokens,
+            drafter=_drafter(speculative),
         )
+
+
+def _drafter(speculative: SpeculativeConfig) -> ModelConfig | None:
+    """The drafter's own checkpoint: its config.json, or a catalogue model of its name."""
+    if speculative.config is not None:
+        return read_config(speculative.config)
+    if speculative.model is None or speculative.method in NOTHING_CACHED:
+        return None
+    return read_config(find_model(speculative.model).config)
 
 
 def subject_of(request: Request) -> Subject:

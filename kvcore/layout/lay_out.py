@@ -8,6 +8,7 @@ from kvcore.errors import ConfigError, config_error
 from kvcore.layout.architecture import Architecture
 from kvcore.layout.architectures import ARCHITECTURES
 from kvcore.layout.cache import AttentionCache, Cache, LatentCache, StateCache
+from kvcore.layout.drafters import drafter_layers
 from kvcore.layout.grouped_query import attention_label
 from kvcore.layout.layout import LayerCache, Layout
 
@@ -31,19 +32,27 @@ def architecture_of(config: ModelConfig) -> Architecture:
     )
 
 
-def lay_out(config: ModelConfig, *, speculative_method: str | None = None, num_speculative_tokens: int = 0) -> Layout:
+def lay_out(
+    config: ModelConfig,
+    *,
+    speculative_method: str | None = None,
+    num_speculative_tokens: int = 0,
+    drafter: ModelConfig | None = None,
+) -> Layout:
     """Lays out a model's caches.
 
     Args:
         config: The checkpoint.
-        speculative_method: ``mtp`` adds the checkpoint's own drafter layers.
+        speculative_method: Method of speculative decoding; ``mtp`` adds the checkpoint's own drafter layers.
         num_speculative_tokens: Tokens the drafter proposes per step.
+        drafter: The drafter's own checkpoint, where it has one.
 
     Returns:
         The layout over the whole model, before any parallelism.
 
     Raises:
         ConfigError: The config lacks a fact or uses an unknown mechanism.
+        EngineRefusal: The engine has no such speculative method for this model.
     """
     row = architecture_of(config)
     kinds = row.layer_kinds(config)
@@ -59,8 +68,12 @@ def lay_out(config: ModelConfig, *, speculative_method: str | None = None, num_s
         if builders and not caches:
             shared.append(index)
         layers.extend(LayerCache(layer_index=index, cache=cache) for cache in caches)
-    if speculative_method == "mtp" and row.mtp is not None:
-        layers.extend(row.mtp(config, num_speculative_tokens))
+    retained = 0
+    if speculative_method is not None:
+        drafts, retained = drafter_layers(
+            config, row, speculative_method, num_speculative_tokens, drafter, ARCHITECTURES
+        )
+        layers.extend(drafts)
     return Layout(
         attention_kind=_attention_kind(config, [layer.cache for layer in layers]),
         num_hidden_layers=len(kinds),
@@ -71,6 +84,7 @@ def lay_out(config: ModelConfig, *, speculative_method: str | None = None, num_s
         num_key_value_heads=_stated(lambda: config.num_key_value_heads),
         head_size=_stated(lambda: config.head_dim),
         soft_capping=bool(config.get("attn_logit_softcapping")),
+        extra_retained_tokens=retained,
     )
 
 

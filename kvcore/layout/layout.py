@@ -39,6 +39,7 @@ class Layout:
         num_key_value_heads: KV heads as the config states them. None: not stated.
         head_size: Head size as the config states it. None: not stated.
         soft_capping: Attention logits are capped.
+        extra_retained_tokens: Tokens every sliding window keeps beyond its own for drafters of several modules.
     """
 
     attention_kind: str
@@ -50,6 +51,7 @@ class Layout:
     num_key_value_heads: int | None = None
     head_size: int | None = None
     soft_capping: bool = False
+    extra_retained_tokens: int = 0
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -22,7 +22,7 @@ from kvcore.engines.vllm.capacity import (
 from kvcore.engines.vllm.checks import check_deployment
 from kvcore.engines.vllm.grouping import CacheGroup, PlannedLayer, group_layers
 from kvcore.engines.vllm.settings import EngineSettings
-from kvcore.engines.vllm.specs import ChargeContext
+from kvcore.engines.vllm.specs import ChargeContext, SlidingWindowSpec
 from kvcore.engines.vllm.stages import layers_per_stage, stage_of_layers
 from kvcore.engines.vllm.store import StoreContext, Stored, store
 from kvcore.engines.vllm.tensor_layout import is_block_outermost, resolve_tensor_layout
@@ -256,6 +256,8 @@ def _planned_layers(
         item = by_layer[(layer.layer_index, layer.cache, layer.draft)]
         stage = last if layer.draft or layer.layer_index >= len(stages) else stages[layer.layer_index]
         spec = dataclasses.replace(item.stored.spec, is_draft=layer.draft)
+        if isinstance(spec, SlidingWindowSpec):
+            spec = dataclasses.replace(spec, extra_retained_tokens=layout.extra_retained_tokens)
         planned.append(PlannedLayer(part=item.part.name, layer_index=layer.layer_index, stage=stage, spec=spec))
     return sorted(planned, key=lambda layer: layer.stage)
 

@@ -17,6 +17,9 @@ from kvcore.request import Request
 
 DEFAULT_GPU = "H100"
 
+OLDER_RUNNER_METHODS = frozenset({"suffix", "custom_class"})
+"""Speculative methods only the V1 model runner has (vLLM 0.33.0 `_get_v2_model_runner_unsupported_features`)."""
+
 _LARGE_GPU_BYTES = 70 * GIB
 _VERY_LARGE_GPU_BYTES = 160 * GIB
 
@@ -117,7 +120,13 @@ def resolve_settings(request: Request, config: ModelConfig | None, traits: Trait
             max_num_batched_tokens = capped
             put("max_num_batched_tokens", capped, "default", "capped at max_num_seqs × max_model_len")
 
-    async_scheduling = take("async_scheduling", not traits.pooling, "on, except for pooling models")
+    older_runner = request.speculative_config is not None and request.speculative_config.method in OLDER_RUNNER_METHODS
+    async_scheduling = take(
+        "async_scheduling", not traits.pooling and not older_runner, "on, except for pooling models and suffix drafts"
+    )
+    if async_scheduling and older_runner:
+        rule = "vLLM runs this speculative method on its older model runner, which cannot schedule ahead with it"
+        raise refusal("async_scheduling", async_scheduling, rule, "Leave async_scheduling out.")
     batches = pp + 1 if async_scheduling else pp
     in_flight_note = f"{batches} batches in flight × max_num_batched_tokens"
     max_in_flight_tokens = take("max_in_flight_tokens", batches * max_num_batched_tokens, in_flight_note)

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from kvcore.config import ModelConfig
-from kvcore.layout.architecture import Architecture
+from kvcore.layout.architecture import Architecture, DraftBuilder
+from kvcore.layout.drafts import mtp_layers
 from kvcore.layout.indexer import indexer
 from kvcore.layout.latent import latent, latent_or_heads
 from kvcore.layout.layer_kinds import every_layer
@@ -12,24 +13,32 @@ from kvcore.layout.traits import Traits
 LATENT = Traits(latent=True)
 
 
-def _latent(module: str, traits: Traits = LATENT) -> Architecture:
+def _latent(module: str, traits: Traits = LATENT, mtp: DraftBuilder | None = None) -> Architecture:
     """Latents in every layer, whatever the model type."""
     return Architecture(
         layer_kinds=every_layer("latent"),
         caches={"latent": (indexer, latent)},
         traits=traits,
+        mtp=mtp,
         source=f"vLLM 0.33.0 `models/{module}`",
     )
 
 
-def _deepseek(module: str, traits: Traits = LATENT) -> Architecture:
+def _deepseek(module: str, traits: Traits = LATENT, mtp: DraftBuilder | None = None) -> Architecture:
     """DeepSeek's decoder: latents, or heads where the checkpoint has none; an indexer where it names one."""
     return Architecture(
         layer_kinds=every_layer("latent"),
         caches={"latent": (indexer, latent_or_heads)},
         traits=traits,
+        mtp=mtp,
         source=f"vLLM 0.33.0 `models/{module}`",
     )
+
+
+DEEPSEEK_MTP = mtp_layers(
+    indexer, latent_or_heads, model_types=frozenset({"deepseek_v3", "deepseek_v32", "glm_moe_dsa"})
+)
+"""vLLM 0.33.0 `DeepSeekMTP` and `DeepseekV32MTP`, for the model types `SpeculativeConfig` turns into drafters."""
 
 
 def _two_attentions_per_layer(config: ModelConfig) -> Sequence[str]:
@@ -43,6 +52,7 @@ def _longcat(module: str) -> Architecture:
         layer_kinds=_two_attentions_per_layer,
         caches={"two latents": (latent, latent)},
         traits=LATENT,
+        mtp=mtp_layers(latent, fixed=1, model_types=frozenset({"longcat_flash"})),
         source=f"vLLM 0.33.0 `models/{module}`",
     )
 
@@ -53,17 +63,21 @@ LATENTS: Mapping[str, Architecture] = {
     "DeepseekOCR2ForCausalLM": _deepseek("deepseek_ocr2.py", Traits()),
     "DeepseekOCRForCausalLM": _deepseek("deepseek_ocr.py", Traits()),
     "DeepseekV2ForCausalLM": _deepseek("deepseek_v2.py"),
-    "DeepseekV32ForCausalLM": _latent("deepseek_v32"),
-    "DeepseekV3ForCausalLM": _deepseek("deepseek_v2.py"),
+    "DeepseekV32ForCausalLM": _latent("deepseek_v32", mtp=DEEPSEEK_MTP),
+    "DeepseekV3ForCausalLM": _deepseek("deepseek_v2.py", mtp=DEEPSEEK_MTP),
     "DeepseekVLV2ForCausalLM": _deepseek("deepseek_vl2.py"),
-    "Glm4MoeLiteForCausalLM": _latent("glm4_moe_lite.py"),
-    "GlmMoeDsaForCausalLM": _latent("deepseek_v32", Traits(latent=True, blackwell_kv_cache_dtype="fp8_e4m3")),
+    "Glm4MoeLiteForCausalLM": _latent("glm4_moe_lite.py", mtp=mtp_layers(latent)),
+    "GlmMoeDsaForCausalLM": _latent(
+        "deepseek_v32", Traits(latent=True, blackwell_kv_cache_dtype="fp8_e4m3"), mtp=DEEPSEEK_MTP
+    ),
     "KimiK25ForConditionalGeneration": _deepseek("kimi_k25.py"),
     "KimiVLForConditionalGeneration": _deepseek("kimi_vl.py"),
     "LongcatFlashForCausalLM": _longcat("longcat_flash.py"),
     "LongcatFlashNgramForCausalLM": _longcat("longcat_flash_ngram.py"),
     "MistralLarge3ForCausalLM": _deepseek("mistral_large_3.py"),
-    "PanguUltraMoEForCausalLM": _latent("openpangu.py"),
+    "PanguUltraMoEForCausalLM": _latent(
+        "openpangu.py", mtp=mtp_layers(latent, model_types=frozenset({"pangu_ultra_moe"}))
+    ),
     "SarvamMLAForCausalLM": _latent("sarvam.py"),
 }
 """One row per architecture."""
