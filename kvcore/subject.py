@@ -91,4 +91,4 @@ def _of_config(
     root: Mapping[str, Any], name: str, sources: tuple[Source, ...], notes: tuple[str, ...]
 ) -> Subject:
     config = read_config(root)
-    return Subject(name=name, config=config, traits=architecture_of(config).traits, sources=sources, notes=notes)
+    return Subject(name=name, config=config, traits=architecture_of(config).traits_of(config), sources=sources, notes=notes)

@@ -8,24 +8,18 @@ from collections.abc import Mapping
 from typing import Any
 
 _QWEN_LINEAR: Mapping[str, Any] = {
-    "num_attention_heads": 16, "head_dim": 256, "full_attention_interval": 4, "linear_conv_kernel_dim": 4,
-    "linear_key_head_dim": 128, "linear_value_head_dim": 128, "linear_num_key_heads": 16, "linear_num_value_heads": 32,
-    "max_position_embeddings": 32_768,
+    "full_attention_interval": 4, "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128, "linear_value_head_dim": 128,
+    "linear_num_key_heads": 16, "linear_num_value_heads": 32,
 }  # fmt: skip
 
 _PURE_MAMBA: Mapping[str, Any] = {
     "hidden_size": 768, "state_size": 16, "num_hidden_layers": 32, "expand": 2, "conv_kernel": 4,
 }  # fmt: skip
 
-_LFM2: Mapping[str, Any] = {
-    "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "max_position_embeddings": 128_000,
-    "conv_L_cache": 3,
-}  # fmt: skip
-
 STATE_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    "qwen3_next": {**_QWEN_LINEAR, "hidden_size": 2048, "num_hidden_layers": 48, "num_key_value_heads": 2},
-    "qwen3_5_text": {**_QWEN_LINEAR, "hidden_size": 4096, "num_hidden_layers": 32, "num_key_value_heads": 4},
-    "qwen3_5_moe_text": {**_QWEN_LINEAR, "hidden_size": 2048, "num_hidden_layers": 40, "num_key_value_heads": 2},
+    "qwen3_next": _QWEN_LINEAR,
+    "qwen3_5_text": _QWEN_LINEAR,
+    "qwen3_5_moe_text": _QWEN_LINEAR,
     "mamba": _PURE_MAMBA,
     "falcon_mamba": _PURE_MAMBA,
     "mamba2": {
@@ -33,36 +27,27 @@ STATE_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
         "conv_kernel": 4, "n_groups": 8,
     },
     "jamba": {
-        "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
-        "max_position_embeddings": 262_144, "attn_layer_period": 8, "attn_layer_offset": 4, "mamba_d_state": 16,
-        "mamba_d_conv": 4, "mamba_expand": 2,
+        "attn_layer_period": 8, "attn_layer_offset": 4, "mamba_d_state": 16, "mamba_d_conv": 4, "mamba_expand": 2,
     },
     "zamba2": {
-        "hidden_size": 2560, "num_hidden_layers": 54, "num_attention_heads": 32, "max_position_embeddings": 4096,
         "mamba_d_state": 64, "mamba_d_conv": 4, "mamba_expand": 2, "mamba_ngroups": 1, "n_mamba_heads": 8,
     },
     "granitemoehybrid": {
-        "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "max_position_embeddings": 2048,
         "mamba_n_heads": 128, "mamba_n_groups": 1, "mamba_d_state": 256, "mamba_d_conv": 4, "mamba_expand": 2,
     },
     "falcon_h1": {
-        "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
-        "max_position_embeddings": 8192, "mamba_d_ssm": 1024, "mamba_n_heads": 128, "mamba_n_groups": 1,
-        "mamba_d_state": 256, "mamba_d_conv": 4, "mamba_expand": 2,
+        "mamba_d_ssm": 1024, "mamba_n_heads": 128, "mamba_n_groups": 1, "mamba_d_state": 256, "mamba_d_conv": 4,
+        "mamba_expand": 2,
     },
     "nemotron_h": {
-        "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8, "max_position_embeddings": 4096,
         "ssm_state_size": 128, "mamba_num_heads": 128, "mamba_head_dim": 64, "n_groups": 8, "conv_kernel": 4,
-        "mtp_layers_block_type": ("full_attention", "moe"),
     },
-    "olmo_hybrid": {
-        "hidden_size": 3840, "num_hidden_layers": 32, "num_attention_heads": 30, "max_position_embeddings": 65_536,
-        "linear_conv_kernel_dim": 4,
-    },
-    "lfm2": {**_LFM2, "hidden_size": 2560},
-    "lfm2_moe": {**_LFM2, "hidden_size": 2048},
+    "olmo_hybrid": {"linear_conv_kernel_dim": 4},
+    "lfm2": {"conv_L_cache": 3},
+    "lfm2_moe": {"conv_L_cache": 3},
     "kimi_linear": {
-        "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "max_position_embeddings": 4096,
+        "hidden_size": 4096, "num_hidden_layers": 32, "num_key_value_heads": None, "max_position_embeddings": 4096,
+        "kv_lora_rank": None, "qk_rope_head_dim": None,
     },
 }  # fmt: skip
-"""One row per ``model_type``."""
+"""One row per ``model_type``: keys of the state, and where vLLM has a class of its own, the keys it sets otherwise."""

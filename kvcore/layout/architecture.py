@@ -1,5 +1,6 @@
 """One row of the architecture table: how the layers of a Hugging Face architecture compose known mechanisms."""
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,3 +36,9 @@ class Architecture:
     source: str
     traits: Traits = DEFAULT_TRAITS
     mtp: DraftBuilder | None = None
+
+    def traits_of(self, config: ModelConfig) -> Traits:
+        """The traits of one checkpoint: a hybrid whose layers all attend keeps no state (vLLM `is_hybrid`)."""
+        if self.traits.keeps_state and set(self.layer_kinds(config)) == {"full_attention"}:
+            return dataclasses.replace(self.traits, keeps_state=False)
+        return self.traits

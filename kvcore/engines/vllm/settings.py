@@ -10,6 +10,7 @@ from kvcore.config import ModelConfig
 from kvcore.dtypes import canonical
 from kvcore.engines.vllm.checkpoint import NO_FLOAT16_MODEL_TYPES, auto_dtype, declared_kv_cache_dtype, derived_max_model_len
 from kvcore.engines.vllm.profile import Profile
+from kvcore.engines.vllm.state_settings import resolve_state_settings
 from kvcore.errors import refusal
 from kvcore.layout.traits import Traits
 from kvcore.report.report import Input
@@ -132,10 +133,10 @@ def resolve_settings(request: Request, config: ModelConfig | None, traits: Trait
     max_in_flight_tokens = take("max_in_flight_tokens", batches * max_num_batched_tokens, in_flight_note)
 
     prefix_caching = take("enable_prefix_caching", traits.prefix_caching, "on where the architecture supports it")
-    prefix_caching = bool(prefix_caching and traits.prefix_caching)
+    prefix_caching = bool(prefix_caching and (traits.prefix_caching or traits.attention_free))
     put("enable_prefix_caching", prefix_caching, inputs["enable_prefix_caching"].origin, inputs["enable_prefix_caching"].note)
-    mode = "align" if prefix_caching and traits.keeps_state else "none"
-    mamba_cache_mode = take("mamba_cache_mode", mode, "align with prefix caching, else none") if traits.keeps_state else "none"
+    states = resolve_state_settings(request, config, traits, enable_prefix_caching=prefix_caching)
+    inputs.update(states.inputs)
     speculative = request.speculative_config
     if speculative is not None:
         put("speculative_config", {"method": speculative.method, "num_speculative_tokens": speculative.num_speculative_tokens}, "given", "")
@@ -158,9 +159,9 @@ def resolve_settings(request: Request, config: ModelConfig | None, traits: Trait
         max_in_flight_tokens=max_in_flight_tokens,
         enable_prefix_caching=prefix_caching,
         disable_hybrid_kv_cache_manager=take("disable_hybrid_kv_cache_manager", False, "vLLM default"),
-        mamba_cache_mode=mamba_cache_mode,
-        mamba_cache_dtype=request.mamba_cache_dtype or "auto",
-        mamba_ssm_cache_dtype=request.mamba_ssm_cache_dtype or "auto",
+        mamba_cache_mode=states.mamba_cache_mode,
+        mamba_cache_dtype=states.mamba_cache_dtype,
+        mamba_ssm_cache_dtype=states.mamba_ssm_cache_dtype,
         num_speculative_tokens=speculative.num_speculative_tokens if speculative else 0,
         block_size=request.block_size,
         attention_backend=request.attention_backend,
