@@ -16,6 +16,9 @@ CacheBuilder = Callable[[ModelConfig, int], Cache | None]
 DraftBuilder = Callable[[ModelConfig, int], Sequence[LayerCache]]
 """Builds the drafter's own layers from the config and the number of speculative tokens."""
 
+Sharing = Callable[[ModelConfig], Sequence[tuple[int, int]]]
+"""Tells which layers read which other layer's cache."""
+
 DEFAULT_TRAITS = Traits()
 
 
@@ -28,6 +31,8 @@ class Architecture:
         caches: For each kind, the caches one such layer keeps, in the engine's order.
         traits: What the architecture means to engines.
         mtp: Layers of the checkpoint's own drafter (multi-token prediction), where the engine has one.
+        shares: Pairs of a layer that stores nothing and the layer whose cache it reads.
+        language_model: Architecture of the language model a multimodal wrapper holds; None: the row is complete.
         source: Engine class the row was read from.
     """
 
@@ -36,6 +41,8 @@ class Architecture:
     source: str
     traits: Traits = DEFAULT_TRAITS
     mtp: DraftBuilder | None = None
+    shares: Sharing | None = None
+    language_model: Callable[[ModelConfig], str] | None = None
 
     def traits_of(self, config: ModelConfig) -> Traits:
         """The traits of one checkpoint: a hybrid whose layers all attend keeps no state (vLLM `is_hybrid`)."""

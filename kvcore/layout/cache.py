@@ -39,6 +39,7 @@ class AttentionCache(Cache):
         head_size: Elements of one key.
         head_size_v: Elements of one value.
         has_sink: Learned attention sinks, which store nothing but decide the kernels that fit.
+        in_model_dtype: Stays in the model dtype whatever cache dtype is asked for.
     """
 
     growth: ClassVar[Growth] = "per_token"
@@ -46,6 +47,7 @@ class AttentionCache(Cache):
     head_size: int
     head_size_v: int
     has_sink: bool = False
+    in_model_dtype: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

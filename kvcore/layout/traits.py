@@ -16,6 +16,7 @@ class Traits:
         encoder_decoder: Cross attention over an encoder's output.
         latent: Multi-head latent attention: one latent per token on every rank.
         mm_prefix_lm: Image tokens attend in both directions (vLLM `is_mm_prefix_lm`), which changes the backend.
+        alibi: Positions enter as linear biases, which keeps FlashAttention 3 and 4 out.
         supports_pipeline: Whether the engine's model class can be split into stages.
         replicates_kv_heads: Whether the model class replicates KV heads when tensor parallelism exceeds them.
         blackwell_kv_cache_dtype: Cache dtype the engine chooses on compute capability 10.x where none is asked for.
@@ -29,6 +30,7 @@ class Traits:
     encoder_decoder: bool = False
     latent: bool = False
     mm_prefix_lm: bool = False
+    alibi: bool = False
     supports_pipeline: bool = True
     replicates_kv_heads: bool = True
     blackwell_kv_cache_dtype: str = "auto"

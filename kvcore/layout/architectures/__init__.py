@@ -6,8 +6,9 @@ from kvcore.layout.architecture import Architecture
 from kvcore.layout.architectures.decoders import DECODERS
 from kvcore.layout.architectures.latents import LATENTS
 from kvcore.layout.architectures.states import STATES
+from kvcore.layout.architectures.windows import WINDOWS
 
-ARCHITECTURES: Mapping[str, Architecture] = {**DECODERS, **LATENTS, **STATES}
+ARCHITECTURES: Mapping[str, Architecture] = {**DECODERS, **WINDOWS, **LATENTS, **STATES}
 """One row per architecture, gathered from the families."""
 
 __all__ = ["ARCHITECTURES"]
