@@ -1,0 +1,162 @@
+"""Quantization methods: from a checkpoint's quantization section to the scheme of each module. One row per method."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kvcore.budget.weights.compressed_tensors import read_compressed_tensors
+from kvcore.budget.weights.matching import Matcher, containing, exact, suffix
+from kvcore.budget.weights.modelopt import read_modelopt
+from kvcore.budget.weights.quantization import (
+    UNQUANTIZED,
+    ModuleScheme,
+    Quantization,
+    names_of,
+    quantization_section,
+    unknown_scheme,
+)
+from kvcore.budget.weights.scheme import Scheme
+from kvcore.budget.weights.schemes import (
+    eight_bit_channel,
+    fp8_block,
+    fp8_tensor,
+    grouped_integers,
+    mxfp4,
+    nvfp4,
+)
+from kvcore.config import ModelConfig
+from kvcore.errors import ConfigError
+
+GPTQ_SOURCE = "vLLM 0.33.0 `AutoGPTQLinearMethod.create_weights`"
+AWQ_SOURCE = "vLLM 0.33.0 `AutoAWQLinearMethod.create_weights`"
+
+MARLIN_INTERMEDIATE = 128
+MARLIN_HIDDEN = 256
+"""Multiples the MXFP4 expert kernels pad to (vLLM 0.33.0 `mxfp4_round_up_hidden_size_and_intermediate_size`)."""
+
+FP4_EXPERTS = frozenset({"deepseek_v4", "deepseek_v4_vision"})
+"""Model types whose fp8 checkpoints keep routed experts in MXFP4 unless ``expert_dtype`` says otherwise."""
+
+
+def read_quantization(config: ModelConfig) -> Quantization:
+    """How the checkpoint stores its modules.
+
+    Raises:
+        ConfigError: The scheme is not one whose bytes are known.
+    """
+    section = quantization_section(config)
+    method = str(section.get("quant_method") or "").lower().replace("_", "-")
+    if not method:
+        return UNQUANTIZED  # vLLM 0.33.0 `ModelConfig._verify_quantization` needs quant_method
+    reader = METHODS.get(method)
+    if reader is None:
+        raise unknown_scheme("quant_method", section.get("quant_method"))
+    return reader(section, config)
+
+
+def _except(ignored: Matcher, linear: Scheme, experts: Scheme | None) -> ModuleScheme:
+    """One scheme for linear layers and one for experts, except for the modules ignored; heads stay unquantized."""
+
+    def scheme(path: str, kind: str) -> Scheme | None:
+        if kind == "lm_head" or ignored(path):
+            return None
+        return experts if kind == "experts" else linear
+
+    return scheme
+
+
+def _read_fp8(section: Mapping[str, Any], config: ModelConfig) -> Quantization:
+    """8-bit floats (vLLM 0.33.0 `Fp8Config`)."""
+    names = names_of(section, "ignored_layers", "modules_to_not_convert")
+    match = suffix if config.model_type in {"minimax_m2", "glm5_next"} else exact
+    linear = _fp8_scheme(section, config)
+    experts = linear
+    if str(section.get("moe_quant_algo") or "").upper() == "NVFP4":
+        experts = nvfp4()
+    elif section.get("store_dtype") == "mxfp4" or _has_fp4_experts(config):
+        experts = mxfp4()
+    return Quantization(name="fp8", scheme=_except(match(names), linear, experts))
+
+
+def _has_fp4_experts(config: ModelConfig) -> bool:
+    stated = config.get("expert_dtype")
+    return stated == "fp4" if stated is not None else config.model_type in FP4_EXPERTS
+
+
+def _fp8_scheme(section: Mapping[str, Any], config: ModelConfig) -> Scheme:
+    block = section.get("weight_block_size")
+    if block is None:
+        return fp8_tensor(static_inputs=section.get("activation_scheme") == "static")
+    if not isinstance(block, list | tuple) or len(block) != 2 or not all(isinstance(side, int) and side > 0 for side in block):
+        raise unknown_scheme("weight_block_size", block)
+    exponent_scales = config.model_type in FP4_EXPERTS and section.get("scale_fmt") == "ue8m0"
+    return fp8_block(block[0], block[1], scale_bytes=1 if exponent_scales else 4)
+
+
+def _read_mxfp4(section: Mapping[str, Any], config: ModelConfig) -> Quantization:  # noqa: ARG001 - one signature
+    """4-bit experts; everything else in the model dtype (vLLM 0.33.0 `Mxfp4Config`)."""
+    experts = mxfp4(input_multiple=MARLIN_HIDDEN, intermediate_multiple=MARLIN_INTERMEDIATE)
+    return Quantization(name="mxfp4", scheme=lambda path, kind: experts if kind == "experts" else None)  # noqa: ARG005
+
+
+def _bits(section: Mapping[str, Any], allowed: tuple[int, ...]) -> int:
+    bits = section.get("bits", section.get("w_bit", 4))
+    if bits not in allowed:
+        raise unknown_scheme("bits", bits)
+    return int(bits)
+
+
+def _group_size(section: Mapping[str, Any]) -> int:
+    size = section.get("group_size", section.get("q_group_size", 128))
+    if isinstance(size, bool) or not isinstance(size, int) or (size < 1 and size != -1):
+        raise unknown_scheme("group_size", size)
+    return size
+
+
+def _read_gptq(section: Mapping[str, Any], config: ModelConfig) -> Quantization:  # noqa: ARG001 - one signature
+    """Packed integers with group index and packed zero points (vLLM 0.33.0 `AutoGPTQConfig`)."""
+    if section.get("dynamic"):
+        raise unknown_scheme("dynamic", section.get("dynamic"))
+    bits = _bits(section, (4, 8))
+    scheme = grouped_integers(
+        "GPTQ", bits, _group_size(section), zero_points=True, group_index=bool(section.get("desc_act")), source=GPTQ_SOURCE
+    )
+    ignored = containing(names_of(section, "modules_in_block_to_not_quantize", "modules_to_not_convert"))
+    quantized_head = bool(section.get("lm_head"))
+
+    def choose(path: str, kind: str) -> Scheme | None:
+        if kind == "lm_head":
+            return scheme if quantized_head else None
+        return None if ignored(path) else scheme
+
+    return Quantization(name=f"gptq, {bits} bits", scheme=choose)
+
+
+def _read_awq(section: Mapping[str, Any], config: ModelConfig) -> Quantization:  # noqa: ARG001 - one signature
+    """Packed 4-bit integers with packed zero points (vLLM 0.33.0 `AutoAWQConfig`)."""
+    bits = _bits(section, (4,))
+    scheme = grouped_integers("AWQ", bits, _group_size(section), zero_points=True, source=AWQ_SOURCE)
+    ignored = containing(names_of(section, "modules_to_not_convert"))
+    return Quantization(name=f"awq, {bits} bits", scheme=_except(ignored, scheme, scheme))
+
+
+def _read_fbgemm(section: Mapping[str, Any], config: ModelConfig) -> Quantization:  # noqa: ARG001 - one signature
+    """8-bit floats with a scale per channel (vLLM 0.33.0 `FBGEMMFp8Config`)."""
+    scheme = eight_bit_channel("fp8")
+    return Quantization(name="fbgemm_fp8", scheme=_except(exact(names_of(section, "modules_to_not_convert")), scheme, None))
+
+
+METHODS: Mapping[str, Callable[[Mapping[str, Any], ModelConfig], Quantization]] = {
+    "fp8": _read_fp8,
+    "deepseek-v4-fp8": _read_fp8,
+    "mxfp4": _read_mxfp4,
+    "gptq": _read_gptq,
+    "awq": _read_awq,
+    "fbgemm-fp8": _read_fbgemm,
+    "compressed-tensors": read_compressed_tensors,
+    "modelopt": read_modelopt,
+    "modelopt-fp4": read_modelopt,
+    "modelopt-mixed": read_modelopt,
+}
+"""Reader of each ``quant_method``."""
+
+__all__ = ["METHODS", "ConfigError", "read_quantization"]

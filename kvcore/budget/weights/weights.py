@@ -1,0 +1,79 @@
+"""Weights: bytes on each GPU and published parameters, from the configuration alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kvcore.budget.weights.families import BUILDERS
+from kvcore.budget.weights.methods import read_quantization
+from kvcore.budget.weights.modules import Network
+from kvcore.budget.weights.ranks import Ranks
+from kvcore.budget.weights.sizes import StageWeights, draft_weights, published_params, stage_weights
+from kvcore.config import ModelConfig
+from kvcore.errors import config_error
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelWeights:
+    """Weights of a model on one deployment.
+
+    Attributes:
+        stages: Weights on one GPU of each pipeline stage, as the engine creates them.
+        params: Published parameters, without the checkpoint's own drafter.
+        quantization: The storage scheme as people call it; empty for none.
+        draft_bytes: Bytes of the checkpoint's own drafter on one GPU of the last stage, when it is loaded.
+    """
+
+    stages: tuple[StageWeights, ...]
+    params: int
+    quantization: str
+    draft_bytes: int
+
+    @property
+    def bytes_per_gpu(self) -> int:
+        """Weight bytes on the fullest stage."""
+        return max(stage.bytes for stage in self.stages)
+
+    @property
+    def by_group(self) -> Mapping[str, int]:
+        """Weight bytes on the fullest stage, by what they are for."""
+        return max(self.stages, key=lambda stage: stage.bytes).by_group
+
+
+def network_of(config: ModelConfig) -> Network:
+    """The modules of a model.
+
+    Raises:
+        ConfigError: The architecture's weights are not known, or the config lacks a size.
+    """
+    builder = BUILDERS.get(config.architecture)
+    if builder is None:
+        raise config_error(
+            "architectures",
+            config.architecture or None,
+            "kvcore does not know which tensors this architecture has, so its weights are unknown",
+            "Give the cache budget as logged (available_kv_cache_gib), or weights_gib from the log's Model loading took.",
+        )
+    return builder(config)
+
+
+def weigh(config: ModelConfig, ranks: Ranks, stage_layers: Sequence[int], dtype: str) -> ModelWeights:
+    """Weighs a model.
+
+    Args:
+        config: The checkpoint.
+        ranks: Parallel sizes.
+        stage_layers: Layers of each pipeline stage.
+        dtype: The model's element type after the engine's defaults.
+
+    Raises:
+        ConfigError: The architecture's weights or the quantization scheme are not known.
+        EngineRefusal: A module does not divide over the ranks.
+    """
+    network = network_of(config)
+    quantization = read_quantization(config)
+    return ModelWeights(
+        stages=stage_weights(network, ranks, stage_layers, dtype, quantization),
+        params=published_params(network),
+        quantization=quantization.name,
+        draft_bytes=draft_weights(network, ranks, dtype, quantization),
+    )
