@@ -2,7 +2,7 @@
 
 from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.errors import refusal
-from kvcore.layout.cache import AttentionCache, LatentCache, SlidingWindowCache
+from kvcore.layout.cache import AttentionCache, LatentCache
 from kvcore.layout.layout import Layout
 from kvcore.layout.traits import Traits
 
@@ -42,7 +42,7 @@ def _check_decode_context_parallel(layout: Layout, settings: EngineSettings, tra
     if tp % dcp:
         raise refusal(field, dcp, f"must divide tensor_parallel_size ({tp})", f"Use a divisor of {tp}.")
     caches = [layer.cache for layer in layout.layers]
-    if any(isinstance(cache, SlidingWindowCache) for cache in caches):
+    if any(cache.growth == "sliding_window" for cache in caches):
         raise refusal(field, dcp, "vLLM does not share the tokens of sliding-window layers between ranks", "Use 1.")
     heads = max((cache.num_kv_heads for cache in caches if isinstance(cache, AttentionCache)), default=0)
     if not heads or any(isinstance(cache, LatentCache) for cache in caches):

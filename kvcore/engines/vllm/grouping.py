@@ -126,8 +126,9 @@ def promote_local_layers(layers: Sequence[PlannedLayer]) -> list[PlannedLayer]:
 def _promoted(spec: LayerSpec, full_block_size: int | None) -> LayerSpec:
     target: type[FullAttentionSpec]
     if isinstance(spec, SlidingWindowMLASpec):
-        target = MLAAttentionSpec
-    elif isinstance(spec, SlidingWindowSpec | ChunkedLocalAttentionSpec):
+        rule = "vLLM 0.33.0 fails to charge windows of latents as full attention"
+        raise refusal("disable_hybrid_kv_cache_manager", "true", rule, "Leave the hybrid KV cache manager on.")
+    if isinstance(spec, SlidingWindowSpec | ChunkedLocalAttentionSpec):
         target = FullAttentionSpec
     else:
         return spec

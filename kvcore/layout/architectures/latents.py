@@ -4,6 +4,17 @@ from collections.abc import Mapping, Sequence
 
 from kvcore.config import ModelConfig
 from kvcore.layout.architecture import Architecture, DraftBuilder
+from kvcore.layout.compressed import (
+    HEAVY,
+    SPARSE,
+    WINDOW,
+    compressed_indexer,
+    compressed_kinds,
+    compressed_latent,
+    compressor_state,
+    indexer_compressor_state,
+    window_latent,
+)
 from kvcore.layout.drafts import mtp_layers
 from kvcore.layout.indexer import indexer
 from kvcore.layout.latent import latent, latent_or_heads
@@ -57,6 +68,23 @@ def _longcat(module: str) -> Architecture:
     )
 
 
+def _compressed() -> Architecture:
+    """DeepSeek V4: caches in the order its attention creates them (`DeepseekV4Attention.__init__`)."""
+    return Architecture(
+        layer_kinds=compressed_kinds,
+        caches={
+            WINDOW: (window_latent,),
+            SPARSE: (
+                compressed_indexer, indexer_compressor_state, window_latent, compressed_latent, compressor_state,
+            ),
+            HEAVY: (window_latent, compressed_latent, compressor_state),
+        },
+        traits=LATENT,
+        mtp=mtp_layers(window_latent, model_types=frozenset({"deepseek_v4"})),
+        source="vLLM 0.33.0 `models/deepseek_v4`",
+    )  # fmt: skip
+
+
 LATENTS: Mapping[str, Architecture] = {
     "AXK1ForCausalLM": _deepseek("AXK1.py"),
     "DeepseekForCausalLM": _deepseek("deepseek_v2.py", Traits()),
@@ -66,6 +94,8 @@ LATENTS: Mapping[str, Architecture] = {
     "DeepseekV32ForCausalLM": _latent("deepseek_v32", mtp=DEEPSEEK_MTP),
     "DeepseekV3ForCausalLM": _deepseek("deepseek_v2.py", mtp=DEEPSEEK_MTP),
     "DeepseekVLV2ForCausalLM": _deepseek("deepseek_vl2.py"),
+    "DeepseekV4ForCausalLM": _compressed(),
+    "DeepseekV4ForConditionalGeneration": _compressed(),
     "Glm4MoeLiteForCausalLM": _latent("glm4_moe_lite.py", mtp=mtp_layers(latent)),
     "GlmMoeDsaForCausalLM": _latent(
         "deepseek_v32", Traits(latent=True, blackwell_kv_cache_dtype="fp8_e4m3"), mtp=DEEPSEEK_MTP

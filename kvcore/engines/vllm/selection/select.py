@@ -29,7 +29,8 @@ def select_backend(query: LayerQuery, asked_for: str | None = None) -> Backend:
         against = list(candidate.reasons_against(query))
         if not against:
             return candidate
-        reasons.append(f"{backend.name}: {against[0]}")
+        if backend.is_sparse == query.use_sparse:
+            reasons.append(f"{backend.name}: {against[0]}")
     field, value = ("kv_cache_dtype", query.kv_cache_dtype) if query.is_quantized else ("gpu", _capability(query))
     rule = f"no attention backend of vLLM 0.33.0 can run this layer ({'; '.join(reasons)})"
     raise refusal(field, value, rule, "Choose another kv_cache_dtype, gpu or model.")

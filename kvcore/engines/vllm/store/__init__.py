@@ -5,6 +5,12 @@ from typing import Any
 
 from kvcore.engines.vllm.store.attention import store_attention
 from kvcore.engines.vllm.store.chunked import store_chunked
+from kvcore.engines.vllm.store.compressed import (
+    store_compressed_indexer,
+    store_compressed_latent,
+    store_compressor_state,
+    store_window_latent,
+)
 from kvcore.engines.vllm.store.cross import store_cross
 from kvcore.engines.vllm.store.indexer import store_indexer
 from kvcore.engines.vllm.store.latent import store_latent
@@ -20,6 +26,12 @@ from kvcore.layout.cache import (
     LatentCache,
     SlidingWindowCache,
 )
+from kvcore.layout.compressed import (
+    CompressedIndexerCache,
+    CompressedLatentCache,
+    CompressorStateCache,
+    WindowLatentCache,
+)
 from kvcore.layout.indexer import IndexerCache
 from kvcore.layout.latent import SparseLatentCache
 
@@ -31,6 +43,10 @@ STORES: Mapping[type[Cache], Callable[[Any, StoreContext], Stored]] = {
     LatentCache: store_latent,
     SparseLatentCache: store_latent,
     IndexerCache: store_indexer,
+    WindowLatentCache: store_window_latent,
+    CompressedLatentCache: store_compressed_latent,
+    CompressedIndexerCache: store_compressed_indexer,
+    CompressorStateCache: store_compressor_state,
     **dict.fromkeys(STATE_RULES, store_state),
 }
 """One row per mechanism this engine stores."""
