@@ -67,3 +67,23 @@ def bailing_latent(config: ModelConfig, layer_index: int) -> LatentCache:
     config.integer("qk_rope_head_dim")
     return latent(config, layer_index)
 
+
+
+def bailing_linear_head_dim(config: ModelConfig) -> int:
+    """Head size of a Bailing hybrid's linear-attention layers.
+
+    Hugging Face's class for the model type overwrites ``head_dim`` with ``qk_rope_head_dim`` (transformers 5.20
+    `BailingHybridConfig.__post_init__`), the checkpoint's own code does not: what the engine reads depends on
+    ``--trust-remote-code`` wherever the two differ.
+
+    Raises:
+        ConfigError: They differ, or one is absent.
+    """
+    head_dim, rope = config.integer("head_dim"), config.integer("qk_rope_head_dim")
+    if head_dim != rope:
+        rule = (
+            f"Hugging Face's class for {config.model_type} replaces this by qk_rope_head_dim ({rope}), the checkpoint's "
+            "own code does not, and the size of the state depends on it"
+        )
+        raise config_error(config.path("head_dim"), head_dim, rule, "An engine log of this model would settle it.")
+    return head_dim

@@ -6,6 +6,7 @@ from typing import Literal
 from kvcore.config import ModelConfig
 from kvcore.errors import config_error
 from kvcore.layout.cache import StateCache, StateTensor, per_rank
+from kvcore.layout.hybrid_attention import bailing_linear_head_dim
 
 Family = Literal["kimi_linear", "kimi_k3", "glm5_next", "bailing_v3"]
 
@@ -95,7 +96,7 @@ def bailing_kimi_delta(config: ModelConfig, layer_index: int) -> KimiDeltaCache:
         name="kimi delta attention",
         temporal_dtype="float32",
         num_heads=config.num_attention_heads,
-        head_dim=config.integer("head_dim"),
+        head_dim=bailing_linear_head_dim(config),
         conv_kernel_size=config.integer("short_conv_kernel_size"),
         has_bounded_gate=config.get("kda_lower_bound", -5.0) is not None,
         family="bailing_v3",

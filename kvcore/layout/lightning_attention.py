@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from kvcore.config import ModelConfig
 from kvcore.errors import refusal
 from kvcore.layout.cache import StateCache, StateTensor, per_rank
+from kvcore.layout.hybrid_attention import bailing_linear_head_dim
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +41,6 @@ def lightning_attention(config: ModelConfig, layer_index: int) -> LightningAtten
     return LightningAttentionCache(
         name="lightning attention",
         num_heads=config.num_attention_heads,
-        head_dim=config.head_dim,
+        head_dim=bailing_linear_head_dim(config),
         group_norm_size=config.integer("group_norm_size", 1),
     )

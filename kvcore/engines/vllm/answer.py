@@ -13,6 +13,7 @@ from kvcore.engines.vllm.plan import Plan, plan
 from kvcore.engines.vllm.profile import Profile
 from kvcore.engines.vllm.profiles import find_profile
 from kvcore.engines.vllm.sections import budget_section, capacity_section, layout_section, plan_section, request_section
+from kvcore.engines.vllm.reuse import state_warnings
 from kvcore.engines.vllm.settings import EngineSettings, resolve_settings
 from kvcore.layout import Layout, architecture_of, lay_out
 from kvcore.layout.traits import Traits
@@ -105,6 +106,7 @@ def _warnings(result: Answer) -> tuple[str, ...]:
         warnings.append("Tensor parallelism exceeds the KV heads: heads are stored on several GPUs.")
     if any(item.stored.split == "whole" for item in result.plan.parts) and result.settings.tensor_parallel_size > 1:
         warnings.append("The latent cache is stored whole on every GPU: tensor parallelism does not divide it.")
+    warnings.extend(state_warnings(result.plan, result.settings))
     return tuple(warnings)
 
 

@@ -4,12 +4,13 @@ Source: vLLM 0.33.0 `Platform._align_hybrid_block_size`.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kvcore.arithmetic import cdiv, round_up
 from kvcore.engines.vllm.specs import AttentionSpec, FullAttentionSpec, MambaSpec, MLAAttentionSpec
 from kvcore.engines.vllm.store.stored import StoreContext, Stored
+from kvcore.report.report import Step
 
 MLA_BLOCK_MULTIPLE = 128
 """Latent decode kernels need block tables that are a multiple of 128 tokens in hybrids."""
@@ -90,3 +91,31 @@ def _granularity(
 def _kernel_blocks(stored: Sequence[Stored]) -> list[int]:
     """Smallest kernel block of every attention backend, in layer order."""
     return [item.backend.smallest_block for item in stored if item.backend is not None]
+
+
+def alignment_steps(alignment: Alignment | None, version: str) -> Iterator[Step]:
+    """How the block size came about; nothing for layouts without states beside attention."""
+    if alignment is None or alignment.granularity is None:
+        return
+    source = f"vLLM {version} `Platform._align_hybrid_block_size`"
+    granularity, state, token = alignment.granularity, alignment.state_bytes, alignment.token_bytes
+    yield Step(
+        path="plan.block_size",
+        label="Tokens per block: raised until one attention page holds one state",
+        formula="granularity × ceil(state bytes / (granularity × bytes of one token in one attention layer))",
+        substituted=f"{granularity:,} × ceil({state:,} / ({granularity:,} × {token:,}))",
+        result=alignment.block_size,
+        unit="tokens",
+        source=source,
+    )
+    if alignment.padding_percent is not None and alignment.state_page_size_padded is not None:
+        page = alignment.state_page_size_padded
+        yield Step(
+            path="plan.padding_percent",
+            label="Padding of states to the attention page",
+            formula="100 × (attention page − state) / state",
+            substituted=f"100 × ({page:,} − {state:,}) / {state:,}",
+            result=alignment.padding_percent,
+            unit="%",
+            source=source,
+        )

@@ -4,9 +4,11 @@ from collections.abc import Iterator
 
 from kvcore.budget import Budget
 from kvcore.charge import RequestCharge
+from kvcore.engines.vllm.block_size import alignment_steps
 from kvcore.engines.vllm.capacity import blocks_per_request
 from kvcore.engines.vllm.grouping import CacheGroup
 from kvcore.engines.vllm.plan import Plan
+from kvcore.engines.vllm.reuse import reuse_steps
 from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.engines.vllm.specs import (
     AttentionSpec,
@@ -29,10 +31,11 @@ def derive(
 ) -> tuple[Step, ...]:
     """All steps from the layout to the logged figures."""
     version = settings.profile.version
-    steps = [*_entries(plan, version), *_in_flight(settings, version)]
+    steps = [*_entries(plan, version), *alignment_steps(plan.alignment, version), *_in_flight(settings, version)]
     if charge is not None:
         steps.extend(_groups(plan, version))
         steps.extend(_pool(plan, budget, charge, version))
+        steps.extend(reuse_steps(plan, settings, charge.block_bytes))
     return tuple(steps)
 
 

@@ -57,6 +57,7 @@ class Plan:
         stages: The groups and budgets per stage; empty where nothing is cached or no budget is known.
         fit: Result of the fit check; None without a budget.
         num_gpu_blocks: Blocks of the pool; None without a budget.
+        alignment: How the block size of a hybrid was raised to the state page; None where it was not worked out.
     """
 
     parts: tuple[PlannedPart, ...]
@@ -72,6 +73,7 @@ class Plan:
     stages: tuple[Stage, ...]
     fit: Fit | None
     num_gpu_blocks: int | None
+    alignment: Alignment | None = None
 
     @property
     def charged_blocks(self) -> int:
@@ -159,6 +161,7 @@ def plan(
         stages=(),
         fit=None,
         num_gpu_blocks=None,
+        alignment=alignment,
     )
     if budget_bytes is None or not groups:
         return dataclasses.replace(unfitted, num_gpu_blocks=None if groups else 1)
