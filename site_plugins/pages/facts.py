@@ -47,8 +47,14 @@ def context_limit(entry: ModelEntry, ask: Ask) -> int | None:
 
 
 def weight_bytes(entry: ModelEntry) -> int | None:
-    """Returns the published size of the weights in bytes, where the entry has it."""
-    return _number(entry, "safetensors_bytes")
+    """Returns about how large the weights are: their published size, else the parameters at their usual width.
+
+    Only the choice of a page's tensor-parallel size rests on it; no figure does.
+    """
+    published, params = _number(entry, "safetensors_bytes"), parameters(entry)
+    if published is not None or params is None:
+        return published
+    return params if "quantization_config" in entry.config else 2 * params
 
 
 def parameters(entry: ModelEntry) -> int | None:

@@ -6,50 +6,49 @@ from html import escape
 from kvcore.arithmetic import KIB, MIB
 from kvcore.catalog import ModelEntry
 from kvcore.report.figures import UNKNOWN, grouped, readable_bytes, scaled
-from kvcore.report.report import Report
-from kvcore.report.sections.wording import engine_name
-from site_plugins.pages.answers import Ask
-from site_plugins.pages.facts import STATUS_SHORT, context_limit, headline_request, kind_of, short_kind
+from site_plugins.pages.facts import STATUS_SHORT, short_kind
 from site_plugins.pages.generated import GeneratedFile, front_matter
-from site_plugins.pages.matrix import cell_request, layout_request
 from site_plugins.pages.scenarios import HEADLINE_BUDGET, INDEX_CONTEXTS
+from site_plugins.pages.summary import SIZES, Requests, Summary
 
-_SIZES = (1, 8)
+Listed = Sequence[tuple[ModelEntry, Summary]]
 
 
-def index_files(entries: Sequence[ModelEntry], ask: Ask) -> tuple[GeneratedFile, ...]:
+def index_files(models: Listed) -> tuple[GeneratedFile, ...]:
     """Returns the index page."""
-    return (GeneratedFile("models/index.md", index_page(entries, ask)),)
+    return (GeneratedFile("models/index.md", index_page(models)),)
 
 
-def index_page(entries: Sequence[ModelEntry], ask: Ask) -> str:
+def index_page(models: Listed) -> str:
     """Returns the Markdown of the models index."""
-    rows = "\n".join(_row(entry, ask) for entry in entries)
+    rows = "\n".join(_row(entry, summary) for entry, summary in models)
     budget = readable_bytes(HEADLINE_BUDGET)
-    engine = _engine(entries, ask)
+    engine = models[0][1].engine if models else "no engine"
     head = "".join(
-        f'<th scope="col" class="{align}" data-kind="{kind}">{title}</th>' for title, align, kind in _columns(budget)
+        f'<th scope="col" class="{align}" data-kind="{kind}">{title}</th>' for title, align, kind in _columns()
     )
     meta = {
         "title": "Models",
-        "description": f"KV cache size of {len(entries)} models, computed for {engine}.",
+        "description": f"KV cache size of {len(models)} models, computed for {engine}.",
         "hide": ["navigation", "toc"],
     }
+    kinds = sorted({summary.kind for _, summary in models})
+    organisations = sorted({entry.organisation for entry, _ in models}, key=str.lower)
     return "\n".join(
         [
             front_matter(meta),
             "# Models\n",
-            _introduction(len(entries), engine, budget),
+            _introduction(len(models), engine, budget),
             '<div class="kv-index" data-kv-index>',
             '<form class="kv-filter" data-kv-filter hidden>',
             '<label>Find <input type="search" name="q" autocomplete="off" placeholder="name or organisation"></label>',
-            _choice("kind", "Kind", [ask(headline_request(entry, ask)) for entry in entries]),
-            _organisations(entries),
+            _select("kind", "Kind", kinds),
+            _select("org", "Organisation", organisations),
             '<output class="kv-filter-count" aria-live="polite"></output>',
             "</form>",
             '<div class="kv-scroll" tabindex="0" role="region" aria-label="Models">',
             '<table class="kv-table kv-table--index">',
-            f"<caption><span>KV cache per model under {escape(engine)}, {escape(budget)} of cache per GPU</span></caption>",
+            f"<caption><span>KV cache per model under {escape(engine)}, {budget} of cache per GPU</span></caption>",
             f"<thead><tr>{head}</tr></thead>",
             f"<tbody>\n{rows}\n</tbody></table></div></div>\n",
         ]
@@ -63,15 +62,15 @@ def _introduction(models: int, engine: str, budget: str) -> str:
     )
 
 
-def _columns(budget: str) -> tuple[tuple[str, str, str], ...]:
+def _columns() -> tuple[tuple[str, str, str], ...]:
     return (
         ("Model", "", "text"),
         ("Kind", "", "text"),
-        *((f'Per token and GPU <span class="kv-unit">KiB, tp {size}</span>', "kv-right", "number") for size in _SIZES),
+        *((f'Per token and GPU <span class="kv-unit">KiB, tp {size}</span>', "kv-right", "number") for size in SIZES),
         ('Per request <span class="kv-unit">MiB of state</span>', "kv-right", "number"),
         *(
             (f'Requests <span class="kv-unit">{length // KIB}k, tp {size}</span>', "kv-right", "number")
-            for size in _SIZES
+            for size in SIZES
             for length in INDEX_CONTEXTS
         ),
         ('Context <span class="kv-unit">tokens</span>', "kv-right", "number"),
@@ -79,22 +78,20 @@ def _columns(budget: str) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def _row(entry: ModelEntry, ask: Ask) -> str:
-    kind = kind_of(ask(headline_request(entry, ask)))
-    limit = context_limit(entry, ask)
-    by_size = [ask(layout_request(entry.id, size)) for size in _SIZES]
+def _row(entry: ModelEntry, summary: Summary) -> str:
+    limit, state = summary.limit, summary.per_request
     cells = [
         _name(entry),
-        f'<td title="{escape(kind)}">{escape(short_kind(kind))}</td>',
-        *(_per_token(report) for report in by_size),
-        _per_request(by_size[0]),
-        *(_requests(entry.id, size, length, limit, ask) for size in _SIZES for length in INDEX_CONTEXTS),
-        _number(limit, grouped(limit) if limit else UNKNOWN, "request.max_model_len"),
+        f'<td title="{escape(summary.kind)}">{escape(short_kind(summary.kind))}</td>',
+        *(_bytes(size, KIB, "layout.bytes_per_token", summary.refusal) for size in summary.per_token),
+        _bytes(state, MIB, "layout.bytes_per_request", summary.refusal) if state != 0 else _none(""),
+        *(_requests(cell) for cell in summary.requests),
+        _number(limit, grouped(limit), "request.max_model_len") if limit else _none(summary.refusal),
         _status(entry),
     ]
     search = escape(f"{entry.id} {entry.title}".lower())
     return (
-        f'<tr data-search="{search}" data-kind="{escape(kind)}" data-org="{escape(entry.organisation)}">'
+        f'<tr data-search="{search}" data-kind="{escape(summary.kind)}" data-org="{escape(entry.organisation)}">'
         f"{''.join(cells)}</tr>"
     )
 
@@ -111,57 +108,26 @@ def _status(entry: ModelEntry) -> str:
     return f'<td><span class="kv-status kv-status--{escape(entry.status)}">{short}</span></td>'
 
 
-def _per_token(report: Report) -> str:
-    if report.layout is None or report.errors:
-        return _refused(report)
-    size = report.layout.bytes_per_token
-    return _number(size, scaled(size, KIB), "layout.bytes_per_token")
+def _bytes(size: int | None, unit: int, path: str, refusal: str) -> str:
+    return _none(refusal or "refused at this size") if size is None else _number(size, scaled(size, unit), path)
 
 
-def _per_request(report: Report) -> str:
-    if report.layout is None:
-        return _refused(report)
-    size = report.layout.bytes_per_request
-    return _number(size, scaled(size, MIB) if size else UNKNOWN, "layout.bytes_per_request")
+def _requests(cell: Requests) -> str:
+    if cell.value is None:
+        return _none(cell.reason)
+    return _number(cell.value, f"{cell.value:,.2f}", "capacity.concurrency.engine_log")
 
 
-def _requests(model: str, size: int, length: int, limit: int | None, ask: Ask) -> str:
-    if limit is not None and length > limit:
-        return f'<td class="kv-right kv-refused" title="longer than the model\'s limit">{UNKNOWN}</td>'
-    return _concurrency(ask(cell_request(model, HEADLINE_BUDGET, size, length)))
+def _number(value: float, shown: str, path: str) -> str:
+    return f'<td class="kv-right"><data class="kv-figure" data-kv="{path}" value="{value}">{shown}</data></td>'
 
 
-def _concurrency(report: Report) -> str:
-    if report.errors or report.capacity is None:
-        return _refused(report)
-    value = report.capacity.concurrency.engine_log
-    shown = f"{value:,.2f}" if value is not None and report.capacity.fits else "does not fit"
-    return _number(value if report.capacity.fits else None, shown, "capacity.concurrency.engine_log")
-
-
-def _number(value: float | None, shown: str, path: str) -> str:
-    exact = "" if value is None else str(value)
-    return f'<td class="kv-right"><data class="kv-figure" data-kv="{path}" value="{exact}">{escape(shown)}</data></td>'
-
-
-def _refused(report: Report) -> str:
-    reason = report.errors[0].message if report.errors else "no layout"
-    return f'<td class="kv-right kv-refused" title="{escape(reason)}">refused</td>'
-
-
-def _choice(name: str, label: str, reports: Sequence[Report]) -> str:
-    kinds = sorted({kind_of(report) for report in reports})
-    return _select(name, label, kinds)
-
-
-def _organisations(entries: Sequence[ModelEntry]) -> str:
-    return _select("org", "Organisation", sorted({entry.organisation for entry in entries}, key=str.lower))
+def _none(reason: str) -> str:
+    """An empty cell that says why it is empty to those who ask."""
+    title = f' title="{escape(reason)}"' if reason else ""
+    return f'<td class="kv-right kv-refused"{title}>{UNKNOWN}</td>'
 
 
 def _select(name: str, label: str, values: Sequence[str]) -> str:
     options = "".join(f'<option value="{escape(value)}">{escape(value)}</option>' for value in values)
     return f'<label>{label} <select name="{name}"><option value="">all</option>{options}</select></label>'
-
-
-def _engine(entries: Sequence[ModelEntry], ask: Ask) -> str:
-    return engine_name(ask(headline_request(entries[0], ask))) if entries else "no engine"

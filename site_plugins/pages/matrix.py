@@ -1,14 +1,14 @@
 """The capacity matrix: requests at once over cache budget, tensor-parallel size and context length."""
 
 from collections.abc import Mapping, Sequence
-from urllib.parse import urlencode
 
 from kvcore.report.document import Column, Figure, Row, Table, Text
 from kvcore.report.figures import readable_bytes, times
 from kvcore.report.report import Report
 from kvcore.report.sections.wording import engine_name
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.scenarios import BUDGETS, HEADLINE_BUDGET, TENSOR_PARALLEL_SIZES
+from site_plugins.pages.requests import calculator_link, cell_request
+from site_plugins.pages.scenarios import BUDGETS, TENSOR_PARALLEL_SIZES
 
 
 def capacity_matrix(model: str, lengths: Sequence[int], ask: Ask, calculator: str) -> Table:
@@ -43,26 +43,6 @@ def capacity_matrix(model: str, lengths: Sequence[int], ask: Ask, calculator: st
     engine = engine_name(next(iter(reports.values())))
     caption = f"Requests at once as {engine} logs them, by given cache per GPU, tensor-parallel size and context"
     return Table(caption, columns, rows, id="capacity-matrix")
-
-
-def cell_request(model: str, budget: int, size: int, length: int) -> dict[str, object]:
-    """Returns the request behind one cell."""
-    return {
-        "model": model,
-        "tensor_parallel_size": size,
-        "max_model_len": length,
-        "kv_cache_memory_bytes": budget,
-    }
-
-
-def layout_request(model: str, size: int) -> dict[str, object]:
-    """Returns the request for what a token costs, whatever the context."""
-    return {"model": model, "tensor_parallel_size": size, "kv_cache_memory_bytes": HEADLINE_BUDGET}
-
-
-def calculator_link(calculator: str, request: Mapping[str, object]) -> str:
-    """Returns the calculator's address with a request filled in."""
-    return f"{calculator}?{urlencode({key: str(value) for key, value in request.items()})}"
 
 
 def _cell(report: Report, calculator: str, request: Mapping[str, object]) -> Text:

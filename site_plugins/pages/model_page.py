@@ -15,7 +15,8 @@ from kvcore.report.writers import csv, html, markdown, text
 from site_plugins.pages.answers import Ask
 from site_plugins.pages.facts import STATUS_WORDS, context_limit, contexts, headline_request, parameters
 from site_plugins.pages.generated import GeneratedFile, as_text, front_matter
-from site_plugins.pages.matrix import calculator_link, capacity_matrix
+from site_plugins.pages.matrix import capacity_matrix
+from site_plugins.pages.requests import calculator_link
 
 # From models/<org>/<name>/ to the site's root.
 _ROOT = "../../../"

@@ -1,5 +1,7 @@
 """The MkDocs plugin ``kv_pages``: a thin shell that hands the catalogue to the page builders."""
 
+from pathlib import Path
+
 from mkdocs.config import base
 from mkdocs.config.config_options import Type
 from mkdocs.config.defaults import MkDocsConfig
@@ -10,9 +12,7 @@ from mkdocs.structure.pages import Page
 
 from kvcore.catalog import load_models
 from site_plugins.pages.answers import Answers
-from site_plugins.pages.index_page import index_files
-from site_plugins.pages.kinds_page import kinds_files
-from site_plugins.pages.model_page import model_files
+from site_plugins.pages.build import catalogue_files, page_store
 from site_plugins.pages.placeholders import PlaceholderError, fill
 
 
@@ -21,6 +21,9 @@ class PagesConfig(base.Config):
 
     models = Type(list, default=[])
     """Catalogue ids to build pages for. Empty, the default, builds every model; a few speed up work on one page."""
+
+    cache = Type(str, default=".cache/kv_pages")
+    """Where pages of earlier builds are kept, relative to ``mkdocs.yml``."""
 
 
 class PagesPlugin(BasePlugin[PagesConfig]):
@@ -41,8 +44,8 @@ class PagesPlugin(BasePlugin[PagesConfig]):
         """
         wanted = frozenset(self.config.models)
         entries = [entry for entry in load_models() if not wanted or entry.id in wanted]
-        generated = [item for entry in entries for item in model_files(entry, self._answers, config.site_url or "")]
-        generated += [*index_files(entries, self._answers), *kinds_files(entries, self._answers)]
+        store = page_store(Path(config.config_file_path).parent / self.config.cache)
+        generated = catalogue_files(entries, self._answers, config.site_url or "", store)
         for item in generated:
             files.append(File.generated(config, item.src_uri, content=item.content))
         return files

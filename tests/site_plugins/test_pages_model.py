@@ -15,6 +15,7 @@ from site_plugins.pages.kinds_page import kinds_page
 from site_plugins.pages.matrix import capacity_matrix
 from site_plugins.pages.model_page import model_files
 from site_plugins.pages.scenarios import BUDGETS, CONTEXTS, TENSOR_PARALLEL_SIZES, headline_parallel
+from site_plugins.pages.summary import summarise
 from tests.report.reports import MAX_MODEL_LEN, REPORT
 
 GIB = 1024**3
@@ -119,24 +120,26 @@ def test_a_refused_cell_says_refused() -> None:
 
 
 def test_the_index_lists_every_model_with_exact_values_to_sort_by() -> None:
-    written = index_page([ENTRY], ask)
+    written = index_page([(ENTRY, summarise(ENTRY, ask))])
     assert '<a href="example/dense-8b/">dense-8b</a>' in written
     assert 'data-kv="layout.bytes_per_token" value="131072">128.00</data>' in written
     assert 'data-kind="GQA"' in written
 
 
 def test_the_index_needs_no_script_to_be_read() -> None:
-    written = index_page([ENTRY], ask)
+    written = index_page([(ENTRY, summarise(ENTRY, ask))])
     assert "<form" in written
     assert "hidden" in written.split("<form")[1].split(">")[0]
 
 
 def test_the_index_gives_the_reason_of_a_refusal() -> None:
-    assert 'title="tensor_parallel_size = 8: does not divide the heads. Use 4."' in index_page([ENTRY], refuse)
+    assert 'title="tensor_parallel_size = 8: does not divide the heads. Use 4."' in index_page(
+        [(ENTRY, summarise(ENTRY, refuse))]
+    )
 
 
 def test_the_overview_groups_models_by_kind() -> None:
-    written = kinds_page([ENTRY], ask)
+    written = kinds_page([(ENTRY, summarise(ENTRY, ask))])
     assert "## GQA {#gqa}" in written
     assert '<a href="../example/dense-8b/">dense-8b</a>' in written
 
@@ -148,7 +151,7 @@ def test_contexts_beyond_the_models_limit_are_not_shown_and_the_limit_is() -> No
 
 
 def test_the_index_leaves_contexts_beyond_the_limit_empty() -> None:
-    assert 'title="longer than the model\'s limit"' in index_page([ENTRY], ask)
+    assert 'title="longer than the model&#x27;s limit"' in index_page([(ENTRY, summarise(ENTRY, ask))])
 
 
 def test_the_snippet_for_a_review_ends_with_a_permalink_to_the_same_question() -> None:

@@ -1,0 +1,46 @@
+"""Everything generated from the catalogue, in one call: what the plugin hands to MkDocs, and what it keeps."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import kvcore
+import site_plugins.pages
+from kvcore.catalog import ModelEntry
+from site_plugins.pages.answers import Ask
+from site_plugins.pages.generated import GeneratedFile
+from site_plugins.pages.index_page import index_files
+from site_plugins.pages.kinds_page import kinds_files
+from site_plugins.pages.model_page import model_files
+from site_plugins.pages.store import Store, folder_digest
+from site_plugins.pages.summary import Summary, summarise
+
+
+def catalogue_files(entries: Sequence[ModelEntry], ask: Ask, site_url: str, store: Store) -> tuple[GeneratedFile, ...]:
+    """Returns the pages and data files of every model, the models index and the overview of kinds.
+
+    Args:
+        entries: Models, in the order of the index.
+        ask: Answers a request.
+        site_url: Where the site will be published; permalinks start with it.
+        store: Pages of earlier builds.
+    """
+
+    def made(entry: ModelEntry) -> tuple[tuple[GeneratedFile, ...], Summary]:
+        return model_files(entry, ask, site_url), summarise(entry, ask)
+
+    files: list[GeneratedFile] = []
+    models: list[tuple[ModelEntry, Summary]] = []
+    for entry in entries:
+        made_of = json.dumps([site_url, asdict(entry)], sort_keys=True)
+        pages, summary = store.get(made_of, lambda entry=entry: made(entry))  # type: ignore[misc]
+        files.extend(pages)
+        models.append((entry, summary))
+    return (*files, *index_files(models), *kinds_files(models))
+
+
+def page_store(folder: Path) -> Store:
+    """Returns the store for pages made by the present sources of kvcore and of the page builders."""
+    sources = [Path(module.__path__[0]) for module in (kvcore, site_plugins.pages)]
+    return Store(folder, folder_digest(sources))

@@ -1,0 +1,49 @@
+"""Pages of earlier builds, kept by a hash of everything they were made of.
+
+A model's page takes a hundred answers; most builds change none of what they depend on.
+"""
+
+import hashlib
+import pickle
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
+
+Kept = TypeVar("Kept")
+
+
+def folder_digest(folders: Iterable[Path]) -> str:
+    """Returns a hash of the Python sources in some folders, by name and content."""
+    digest = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(f"{path.relative_to(folder)}\0".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+class Store:
+    """Keeps values in files named by hash. Only this project's own builds write there, so unpickling is safe."""
+
+    def __init__(self, folder: Path, sources: str) -> None:
+        self._folder = folder
+        self._sources = sources
+
+    def get(self, made_of: str, make: Callable[[], Kept]) -> Kept:
+        """Returns what was made of the same things before, else makes and keeps it.
+
+        Args:
+            made_of: Everything beside the sources that the value depends on.
+            make: Makes the value.
+        """
+        name = hashlib.sha256(f"{self._sources}\0{made_of}".encode()).hexdigest()
+        path = self._folder / f"{name}.pickle"
+        try:
+            kept: Kept = pickle.loads(path.read_bytes())  # noqa: S301 - see the class
+        except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError):
+            kept = make()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            partial = path.with_suffix(".partial")
+            partial.write_bytes(pickle.dumps(kept))
+            partial.replace(path)
+        return kept
