@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from kvcore.errors import input_error
@@ -57,15 +58,24 @@ class ModelEntry:
 @functools.cache
 def load_models() -> tuple[ModelEntry, ...]:
     """All models of the catalogue, by id."""
+    return tuple(_load(_files()[key]) for key in sorted(_files()))
+
+
+@functools.cache
+def _files() -> Mapping[str, Traversable]:
+    """The file of every model, by its id in lower case; files are not opened."""
     root = resources.files("kvcore.catalog").joinpath("data/models")
-    texts = [
-        file.read_text("utf-8")
+    return {
+        f"{folder.name}/{file.name.removesuffix('.json')}".lower(): file
         for folder in root.iterdir()
         if folder.is_dir()
         for file in folder.iterdir()
         if file.name.endswith(".json")
-    ]
-    return tuple(sorted((model_entry(json.loads(text)) for text in texts), key=lambda entry: entry.id.lower()))
+    }
+
+
+def _load(file: Traversable) -> ModelEntry:
+    return model_entry(json.loads(file.read_text("utf-8")))
 
 
 def model_entry(data: Mapping[str, Any]) -> ModelEntry:
@@ -84,11 +94,11 @@ def find_model(model_id: str) -> ModelEntry:
     Raises:
         InputError: The catalogue has no such model.
     """
-    entries = {entry.id.lower(): entry for entry in load_models()}
-    entry = entries.get(model_id.lower())
-    if entry is not None:
-        return entry
-    near = difflib.get_close_matches(model_id.lower(), entries, n=1)
-    hint = f"Did you mean {entries[near[0]].id}?" if near else "`kvcore models` lists the catalogue."
+    files = _files()
+    file = files.get(model_id.lower())
+    if file is not None:
+        return _load(file)
+    near = difflib.get_close_matches(model_id.lower(), files, n=1)
+    hint = f"Did you mean {_load(files[near[0]]).id}?" if near else "`kvcore models` lists the catalogue."
     rule = "the catalogue has no model of this id"
     raise input_error("model", model_id, rule, f"{hint} For any other model give its config.json as config.")

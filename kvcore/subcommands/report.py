@@ -38,4 +38,5 @@ def exit_code(report: Report) -> int:
     """The exit code a report stands for."""
     if report.errors:
         return BAD_INPUT
-    return ANSWERED if report.capacity is None or report.capacity.fits else DOES_NOT_FIT
+    # Without a budget nothing is known to fit or not to fit; the layout is then the answer.
+    return ANSWERED if report.capacity is None or report.capacity.short_bytes is None else DOES_NOT_FIT
