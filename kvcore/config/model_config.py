@@ -13,8 +13,8 @@ TEXT_CONFIG_KEYS = ("text_config", "llm_config", "language_config", "thinker_con
 """Keys under which multimodal wrappers nest the language model (vLLM 0.33.0 `get_hf_text_config`)."""
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
-    "num_hidden_layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
-    "num_attention_heads": ("num_attention_heads", "n_head", "n_heads", "num_heads"),
+    "num_hidden_layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers"),
+    "num_attention_heads": ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads"),
     "num_key_value_heads": (
         "num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num", "num_attention_groups",
         "attn_config.kv_n_heads",

@@ -1,35 +1,15 @@
 """Lay out: from a configuration to the tensors that persist between decode steps."""
 
-import difflib
 from collections.abc import Callable
 
 from kvcore.config import ModelConfig
 from kvcore.errors import ConfigError, config_error
-from kvcore.layout.architecture import Architecture
 from kvcore.layout.architectures import ARCHITECTURES
 from kvcore.layout.cache import AttentionCache, Cache, LatentCache, StateCache
 from kvcore.layout.drafters import drafter_layers
 from kvcore.layout.grouped_query import attention_label
 from kvcore.layout.layout import LayerCache, Layout
-
-
-def architecture_of(config: ModelConfig) -> Architecture:
-    """The table row of a configuration's architecture.
-
-    Raises:
-        ConfigError: The architecture is not in the table.
-    """
-    row = ARCHITECTURES.get(config.architecture)
-    if row is not None:
-        return row
-    near = difflib.get_close_matches(config.architecture, ARCHITECTURES, n=1)
-    hint = f" The nearest known one is {near[0]}." if near else ""
-    raise config_error(
-        "architectures",
-        config.architecture or None,
-        "kvcore does not know how this architecture caches",
-        f"The model's code in the engine (get_kv_cache_spec of its layers) would settle it.{hint}",
-    )
+from kvcore.layout.resolve import architecture_of
 
 
 def lay_out(
@@ -57,7 +37,6 @@ def lay_out(
     row = architecture_of(config)
     kinds = row.layer_kinds(config)
     layers: list[LayerCache] = []
-    shared: list[int] = []
     for index, kind in enumerate(kinds):
         builders = row.caches.get(kind)
         if builders is None:
@@ -65,8 +44,6 @@ def lay_out(
             source = "The model's code in the engine would settle what such a layer caches."
             raise config_error(config.path("layer_types"), kind, rule, source)
         caches = [cache for builder in builders if (cache := builder(config, index)) is not None]
-        if builders and not caches:
-            shared.append(index)
         layers.extend(LayerCache(layer_index=index, cache=cache) for cache in caches)
     retained = 0
     if speculative_method is not None:
@@ -79,7 +56,7 @@ def lay_out(
         num_hidden_layers=len(kinds),
         layers=tuple(layers),
         notes=_notes(config),
-        shared_layers=tuple(shared),
+        shared_layers=tuple(row.shares(config)) if row.shares is not None else (),
         num_attention_heads=config.optional_integer("num_attention_heads"),
         num_key_value_heads=_stated(lambda: config.num_key_value_heads),
         head_size=_stated(lambda: config.head_dim),

@@ -34,7 +34,7 @@ class Layout:
         num_hidden_layers: Layers of the model, without drafters: what pipeline stages divide.
         layers: Caches in model order; a layer may own none, one or several.
         notes: What the reader should know (for example "text part of a multimodal model only").
-        shared_layers: Layers that read another layer's cache and store nothing.
+        shared_layers: Pairs of a layer that stores nothing and the layer whose cache it reads.
         num_attention_heads: Query heads as the config states them; engines choose kernels by them. None: not stated.
         num_key_value_heads: KV heads as the config states them. None: not stated.
         head_size: Head size as the config states it. None: not stated.
@@ -46,7 +46,7 @@ class Layout:
     num_hidden_layers: int
     layers: tuple[LayerCache, ...]
     notes: tuple[str, ...] = ()
-    shared_layers: tuple[int, ...] = ()
+    shared_layers: tuple[tuple[int, int], ...] = ()
     num_attention_heads: int | None = None
     num_key_value_heads: int | None = None
     head_size: int | None = None

@@ -17,8 +17,17 @@ from kvcore.layout.compressed import (
 )
 from kvcore.layout.drafts import mtp_layers
 from kvcore.layout.indexer import indexer
+from kvcore.layout.kimi_delta import glm_kimi_delta
 from kvcore.layout.latent import latent, latent_or_heads
 from kvcore.layout.layer_kinds import every_layer
+from kvcore.layout.pooled_indexer import (
+    INDEXED,
+    LINEAR,
+    glm_sparse_kinds,
+    glm_sparse_latent,
+    pooled_indexer,
+    tail_ring,
+)
 from kvcore.layout.traits import Traits
 
 LATENT = Traits(latent=True)
@@ -85,6 +94,18 @@ def _compressed() -> Architecture:
     )  # fmt: skip
 
 
+def _pooled_hybrid() -> Architecture:
+    """GLM-5.3-Flash: linear attention, and sparse latents with a pooled indexer."""
+    indexed = (pooled_indexer, tail_ring, glm_sparse_latent)
+    return Architecture(
+        layer_kinds=glm_sparse_kinds,
+        caches={LINEAR: (glm_kimi_delta,), INDEXED: indexed},
+        traits=Traits(latent=True, keeps_state=True, blackwell_kv_cache_dtype="fp8"),
+        mtp=mtp_layers(*indexed, model_types=frozenset({"glm5_next"})),
+        source="vLLM 0.33.0 `models/glm5next`",
+    )
+
+
 LATENTS: Mapping[str, Architecture] = {
     "AXK1ForCausalLM": _deepseek("AXK1.py"),
     "DeepseekForCausalLM": _deepseek("deepseek_v2.py", Traits()),
@@ -97,6 +118,8 @@ LATENTS: Mapping[str, Architecture] = {
     "DeepseekV4ForCausalLM": _compressed(),
     "DeepseekV4ForConditionalGeneration": _compressed(),
     "Glm4MoeLiteForCausalLM": _latent("glm4_moe_lite.py", mtp=mtp_layers(latent)),
+    "Glm5NextForCausalLM": _pooled_hybrid(),
+    "Glm5NextForConditionalGeneration": _pooled_hybrid(),
     "GlmMoeDsaForCausalLM": _latent(
         "deepseek_v32", Traits(latent=True, blackwell_kv_cache_dtype="fp8_e4m3"), mtp=DEEPSEEK_MTP
     ),
