@@ -49,7 +49,7 @@ def align_block_size(stored: Sequence[Stored], context: StoreContext) -> Alignme
     if not states or attention is None:
         return Alignment(block_size=context.block_size)
     state_bytes = max(item.aligned_state_bytes or item.spec.unpadded_page_size_bytes for item in states)
-    token_bytes = attention.entry_bytes
+    token_bytes = _token_bytes(attention)
     granularity = _granularity(stored, states, attention, context)
     raised = granularity * cdiv(state_bytes, granularity * token_bytes)
     raised = round_up(raised, math.lcm(*_kernel_blocks(stored)))
@@ -71,6 +71,13 @@ def _primary_attention(stored: Sequence[Stored], context: StoreContext) -> Atten
     full = [spec for spec in specs if isinstance(spec, FullAttentionSpec)]
     in_dtype = [spec for spec in full if spec.cache_dtype == context.kv_cache_dtype]
     return next(iter([*in_dtype, *full, *specs]), None)
+
+
+def _token_bytes(attention: AttentionSpec) -> int:
+    """Bytes of one token; of a latent those of its plain elements, packed or not."""
+    if isinstance(attention, MLAAttentionSpec):
+        return attention.head_size * attention.dtype_bytes
+    return attention.entry_bytes
 
 
 def _granularity(

@@ -9,7 +9,7 @@ from kvcore.charge.request_charge import binding_stage
 from kvcore.engines.vllm.grouping import CacheGroup
 from kvcore.engines.vllm.plan import Plan, PlannedPart
 from kvcore.engines.vllm.settings import EngineSettings
-from kvcore.engines.vllm.specs import AttentionSpec, MambaSpec
+from kvcore.engines.vllm.specs import AttentionSpec, CircularBufferSpec, MambaSpec
 from kvcore.layout.layout import Layout
 from kvcore.report.report import (
     BudgetReport,
@@ -69,7 +69,8 @@ def layout_section(layout: Layout, plan: Plan, settings: EngineSettings) -> Layo
 
 def _part(item: PlannedPart, settings: EngineSettings) -> PartReport:
     spec, part = item.stored.spec, item.part
-    entry = spec.entry_bytes if isinstance(spec, AttentionSpec) else spec.unpadded_page_size_bytes
+    is_entry = isinstance(spec, AttentionSpec) and not isinstance(spec, CircularBufferSpec)
+    entry = spec.entry_bytes if isinstance(spec, AttentionSpec) and is_entry else spec.unpadded_page_size_bytes
     tokens_per_entry = spec.tokens_per_state if isinstance(spec, AttentionSpec) else 1
     copies = 1 + spec.num_speculative_blocks if isinstance(spec, MambaSpec) else 1
     copies_over_ranks = settings.tensor_parallel_size if item.stored.split != "whole" else 1

@@ -14,6 +14,7 @@ from kvcore.engines.vllm.store.compressed import (
 from kvcore.engines.vllm.store.cross import store_cross
 from kvcore.engines.vllm.store.indexer import store_indexer
 from kvcore.engines.vllm.store.latent import store_latent
+from kvcore.engines.vllm.store.pooled_indexer import store_pooled_indexer, store_tail_ring
 from kvcore.engines.vllm.store.state import STATE_RULES, store_state
 from kvcore.engines.vllm.store.stored import StoreContext, Stored
 from kvcore.engines.vllm.store.window import store_window
@@ -34,6 +35,7 @@ from kvcore.layout.compressed import (
 )
 from kvcore.layout.indexer import IndexerCache
 from kvcore.layout.latent import SparseLatentCache
+from kvcore.layout.pooled_indexer import PooledIndexerCache, TailRingCache
 
 STORES: Mapping[type[Cache], Callable[[Any, StoreContext], Stored]] = {
     AttentionCache: store_attention,
@@ -47,6 +49,8 @@ STORES: Mapping[type[Cache], Callable[[Any, StoreContext], Stored]] = {
     CompressedLatentCache: store_compressed_latent,
     CompressedIndexerCache: store_compressed_indexer,
     CompressorStateCache: store_compressor_state,
+    PooledIndexerCache: store_pooled_indexer,
+    TailRingCache: store_tail_ring,
     **dict.fromkeys(STATE_RULES, store_state),
 }
 """One row per mechanism this engine stores."""
