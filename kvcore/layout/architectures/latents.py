@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from kvcore.config import ModelConfig
 from kvcore.layout.architecture import Architecture, DraftBuilder
+from kvcore.layout.block_sparse import DENSE, block_sparse, block_sparse_kinds, index_key
+from kvcore.layout.block_sparse import SPARSE as BLOCK_SPARSE
 from kvcore.layout.compressed import (
     HEAVY,
     SPARSE,
@@ -16,6 +18,7 @@ from kvcore.layout.compressed import (
     window_latent,
 )
 from kvcore.layout.drafts import mtp_layers
+from kvcore.layout.grouped_query import grouped_query
 from kvcore.layout.indexer import indexer
 from kvcore.layout.kimi_delta import glm_kimi_delta
 from kvcore.layout.latent import latent, latent_or_heads
@@ -106,6 +109,16 @@ def _pooled_hybrid() -> Architecture:
     )
 
 
+def _block_sparse() -> Architecture:
+    """MiniMax M3: whole keys and values everywhere, index keys in sparse layers."""
+    return Architecture(
+        layer_kinds=block_sparse_kinds,
+        caches={DENSE: (grouped_query,), BLOCK_SPARSE: (index_key, block_sparse)},
+        mtp=mtp_layers(index_key, block_sparse, key="num_mtp_modules", default=1),
+        source="vLLM 0.33.0 `models/minimax_m3`",
+    )
+
+
 LATENTS: Mapping[str, Architecture] = {
     "AXK1ForCausalLM": _deepseek("AXK1.py"),
     "DeepseekForCausalLM": _deepseek("deepseek_v2.py", Traits()),
@@ -127,6 +140,8 @@ LATENTS: Mapping[str, Architecture] = {
     "KimiVLForConditionalGeneration": _deepseek("kimi_vl.py"),
     "LongcatFlashForCausalLM": _longcat("longcat_flash.py"),
     "LongcatFlashNgramForCausalLM": _longcat("longcat_flash_ngram.py"),
+    "MiniMaxM3SparseForCausalLM": _block_sparse(),
+    "MiniMaxM3SparseForConditionalGeneration": _block_sparse(),
     "MistralLarge3ForCausalLM": _deepseek("mistral_large_3.py"),
     "PanguUltraMoEForCausalLM": _latent(
         "openpangu.py", mtp=mtp_layers(latent, model_types=frozenset({"pangu_ultra_moe"}))

@@ -5,6 +5,7 @@ from typing import Any
 
 from kvcore.engines.vllm.store.attention import store_attention
 from kvcore.engines.vllm.store.chunked import store_chunked
+from kvcore.engines.vllm.store.block_sparse import store_block_sparse, store_index_key
 from kvcore.engines.vllm.store.compressed import (
     store_compressed_indexer,
     store_compressed_latent,
@@ -19,6 +20,7 @@ from kvcore.engines.vllm.store.state import STATE_RULES, store_state
 from kvcore.engines.vllm.store.stored import StoreContext, Stored
 from kvcore.engines.vllm.store.window import store_window
 from kvcore.errors import refusal
+from kvcore.layout.block_sparse import BlockSparseCache, IndexKeyCache
 from kvcore.layout.cache import (
     AttentionCache,
     Cache,
@@ -50,6 +52,8 @@ STORES: Mapping[type[Cache], Callable[[Any, StoreContext], Stored]] = {
     CompressedIndexerCache: store_compressed_indexer,
     CompressorStateCache: store_compressor_state,
     PooledIndexerCache: store_pooled_indexer,
+    BlockSparseCache: store_block_sparse,
+    IndexKeyCache: store_index_key,
     TailRingCache: store_tail_ring,
     **dict.fromkeys(STATE_RULES, store_state),
 }
