@@ -7,6 +7,14 @@ from kvcore.config import ModelConfig
 from kvcore.layout.cache import StateCache, StateTensor, per_rank
 from kvcore.layout.state_dtype import state_dtype
 
+DTYPE_DECLARING_ARCHITECTURES = (
+    "Qwen3_5ForCausalLM",
+    "Qwen3_5ForConditionalGeneration",
+    "Qwen3_5MoeForCausalLM",
+    "Qwen3_5MoeForConditionalGeneration",
+)
+"""Architectures whose ``mamba_ssm_dtype`` vLLM reads (0.33.0 `MODELS_CONFIG_MAP`); wrappers of the same model it does not."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class GatedDeltaNetCache(StateCache):
@@ -49,15 +57,15 @@ def qwen_gated_delta_net(config: ModelConfig, layer_index: int) -> GatedDeltaNet
     """The state of a Qwen3-Next or Qwen3.5 linear-attention layer.
 
     ``mamba_ssm_dtype`` of Qwen3.5's config decides the recurrent state's element type
-    (vLLM 0.33.0 `Qwen3_5ForConditionalGenerationConfig`); Qwen3-Next has no such key.
+    (vLLM 0.33.0 `Qwen3_5ForConditionalGenerationConfig`); Qwen3-Next has no such key, and other wrappers ignore it.
 
     Raises:
         ConfigError: A dimension is absent or not a positive number.
     """
-    has_dtype_key = config.model_type.startswith("qwen3_5")
+    declares = config.architecture in DTYPE_DECLARING_ARCHITECTURES
     return GatedDeltaNetCache(
         name="gated delta net",
-        temporal_dtype=state_dtype(config, "mamba_ssm_dtype", None) if has_dtype_key else None,
+        temporal_dtype=state_dtype(config, "mamba_ssm_dtype", None) if declares else None,
         num_k_heads=config.integer("linear_num_key_heads"),
         num_v_heads=config.integer("linear_num_value_heads"),
         head_k_dim=config.integer("linear_key_head_dim"),

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from kvcore.config import ModelConfig
 from kvcore.errors import refusal
+from kvcore.layout.gated_delta_net import DTYPE_DECLARING_ARCHITECTURES
 from kvcore.layout.state_dtype import state_dtype
 from kvcore.layout.traits import Traits
 from kvcore.report.report import Input
@@ -68,7 +69,7 @@ def declared_ssm_dtype(config: ModelConfig) -> str:
     """What ``auto`` means for this checkpoint (vLLM 0.33.0 `NemotronHForCausalLMConfig`, `Qwen3_5...Config`)."""
     if config.model_type == "nemotron_h":
         return state_dtype(config, "mamba_ssm_cache_dtype", "float32") or "auto"
-    if config.model_type.startswith("qwen3_5"):
+    if config.architecture in DTYPE_DECLARING_ARCHITECTURES:
         return state_dtype(config, "mamba_ssm_dtype", None) or "auto"
     return "auto"
 

@@ -66,23 +66,25 @@ def _pure_state(source: str, state: CacheBuilder, *, supports_pipeline: bool) ->
     )
 
 
-def _qwen(source: str, *, drafts_key: str) -> Architecture:
+def _qwen(source: str, *, drafts_key: str | None) -> Architecture:
     return _hybrid(
         source,
         layer_types_or(every_nth_attends("full_attention_interval", 4)),
         state=qwen_gated_delta_net,
         attention=grouped_query,
-        mtp=attending_drafts(drafts_key, grouped_query, default=1),
+        mtp=attending_drafts(drafts_key, grouped_query, default=1) if drafts_key else None,
     )
 
 
-def _nemotron(source: str, *, supports_pipeline: bool = True) -> Architecture:
+def _nemotron(
+    source: str, *, supports_pipeline: bool = True, mtp: DraftBuilder | None = nemotron_drafts
+) -> Architecture:
     return Architecture(
         layer_kinds=nemotron_kinds,
         caches={"linear_attention": (nemotron_mamba2,), "full_attention": (nemotron_attention,), "mlp": (), "moe": ()},
         traits=Traits(keeps_state=True, supports_pipeline=supports_pipeline),
         source=f"{_VLLM} {source}",
-        mtp=nemotron_drafts,
+        mtp=mtp,
     )
 
 
@@ -100,7 +102,6 @@ def _lfm2(source: str, kinds: LayerKinds, state: CacheBuilder) -> Architecture:
 
 
 _QWEN3_5 = _qwen("`models/qwen3_5.py`", drafts_key="mtp_num_hidden_layers")
-_NANO_VL = _nemotron("`models/nano_nemotron_vl.py`", supports_pipeline=False)
 _LFM2_KINDS = layer_types_or(lfm2_kinds)
 
 STATES: Mapping[str, Architecture] = {
@@ -127,15 +128,16 @@ STATES: Mapping[str, Architecture] = {
         attention=hidden_wide_query,
     ),
     "NemotronHForCausalLM": _nemotron("`models/nemotron_h.py`"),
-    "NemotronH_Nano_VL_V2": _NANO_VL,
-    "NemotronH_Nano_Omni_Reasoning_V3": _NANO_VL,
-    "NemotronH_Super_Omni_Reasoning_V3": _NANO_VL,
-    "NemotronH_Omni_Reasoning_V3": _NANO_VL,
+    "NemotronH_Nano_VL_V2": _nemotron("`models/nano_nemotron_vl.py`", supports_pipeline=False, mtp=None),
     "Qwen3NextForCausalLM": _qwen("`models/qwen3_next.py`", drafts_key="num_nextn_predict_layers"),
     "Qwen3_5ForCausalLM": _QWEN3_5,
     "Qwen3_5MoeForCausalLM": _QWEN3_5,
     "Qwen3_5ForConditionalGeneration": _QWEN3_5,
     "Qwen3_5MoeForConditionalGeneration": _QWEN3_5,
+    "InternS2PreviewForConditionalGeneration": _qwen(
+        "`models/interns2_preview.py`", drafts_key="mtp_num_hidden_layers"
+    ),
+    "MiniCPMV4_6ForConditionalGeneration": _qwen("`models/minicpmv4_6.py`", drafts_key=None),
     "OlmoHybridForCausalLM": _hybrid(
         "`models/olmo_hybrid.py`", layer_types_or(olmo_kinds), state=olmo_gated_delta_net, attention=hidden_wide_query
     ),

@@ -1,6 +1,7 @@
 """The block size of hybrids: raised until one attention page holds one state."""
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ TOKEN = 4 * (256 + 256) * BF16
 STATE = 3 * (2 * 16 * 128 + 48 * 128) * BF16 + 48 * 128 * 128 * F32
 
 
-def aligned(*caches: Cache, gpu: str = "H100", **changes: object) -> Alignment:
+def aligned(*caches: Cache, gpu: str = "H100", **changes: Any) -> Alignment:
     context = StoreContext(
         gpu=find_gpu(gpu), tensor_parallel_size=1, block_size=16, dtype="bfloat16", kv_cache_dtype="auto",
         mamba_cache_mode="align", max_model_len=8192,

@@ -1,6 +1,7 @@
 """States as vLLM 0.33.0 stores them: element types, copies for speculation and prefill checkpoints."""
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ ALIGN = ChargeContext(max_in_flight_tokens=16_384, mamba_cache_mode="align")
 NONE = ChargeContext(max_in_flight_tokens=16_384, mamba_cache_mode="none")
 
 
-def context(gpu: str = "H100", **changes: object) -> StoreContext:
+def context(gpu: str = "H100", **changes: Any) -> StoreContext:
     base = StoreContext(
         gpu=find_gpu(gpu), tensor_parallel_size=1, block_size=16, dtype="bfloat16", kv_cache_dtype="auto",
         mamba_cache_mode="align", max_model_len=8192,
@@ -47,7 +48,7 @@ def context(gpu: str = "H100", **changes: object) -> StoreContext:
     return dataclasses.replace(base, **changes)
 
 
-def spec(cache: StateCache, gpu: str = "H100", **changes: object) -> MambaSpec:
+def spec(cache: StateCache, gpu: str = "H100", **changes: Any) -> MambaSpec:
     stored = store(cache, context(gpu, **changes)).spec
     assert isinstance(stored, MambaSpec)
     return stored
