@@ -70,7 +70,8 @@ def drafter_layers(
         builder = row.mtp if drafter is None else _row(drafter, drafter.architecture, architectures).mtp
         if builder is None:
             raise unsupported_method(method, f"{source.architecture} has no drafter of its own")
-        return builder(source, num_speculative_tokens), retained_by_modules(source, num_speculative_tokens)
+        drafts = builder(source, num_speculative_tokens)
+        return drafts, retained_by_modules(source, drafts, num_speculative_tokens)
     if method not in {*EAGLE_METHODS, "draft_model"}:
         known = ", ".join(("mtp", "ngram", *sorted(EAGLE_METHODS), "draft_model", "suffix"))
         rule = "kvcore does not know what drafters of this method cache"

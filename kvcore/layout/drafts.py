@@ -1,10 +1,12 @@
 """Drafters inside a checkpoint: layers that predict several tokens ahead (multi-token prediction)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kvcore.config import ModelConfig
 from kvcore.errors import EngineRefusal, config_error, refusal
 from kvcore.layout.architecture import CacheBuilder, DraftBuilder
+from kvcore.layout.cache import Cache
+from kvcore.layout.layer_kinds import LayerKinds
 from kvcore.layout.layout import LayerCache
 
 COUNT_KEY = "num_nextn_predict_layers"
@@ -16,6 +18,7 @@ def mtp_layers(
     default: int | None = None,
     fixed: int | None = None,
     model_types: frozenset[str] = frozenset(),
+    architectures: frozenset[str] = frozenset(),
 ) -> DraftBuilder:
     """Drafter layers behind the model's own, each like a layer of the model.
 
@@ -24,13 +27,12 @@ def mtp_layers(
         key: Config key of the layer count.
         default: Count where the key is absent; None: the engine then has no drafter for the checkpoint.
         fixed: Count the engine uses whatever the checkpoint states.
-        model_types: Model types whose checkpoints the engine turns into drafters; empty: all of the architecture.
+        model_types: Model types whose checkpoints the engine turns into drafters; empty: all.
+        architectures: Architectures whose checkpoints it turns into drafters; empty: all.
     """
 
     def drafts(config: ModelConfig, num_speculative_tokens: int) -> Sequence[LayerCache]:
-        root_type = config.root.get("model_type")
-        if model_types and root_type not in model_types:
-            raise unsupported_method("mtp", f"model type {root_type!r} has no drafter")
+        _check_supported(config, model_types, architectures)
         stated = config.optional_integer(key)
         count = fixed or (default if stated is None else stated)
         if not count:
@@ -48,6 +50,45 @@ def mtp_layers(
     return drafts
 
 
+def first_layers_again(row_kinds: LayerKinds, caches: Mapping[str, CacheBuilder], **supported: frozenset[str]) -> DraftBuilder:
+    """Drafter layers that repeat the types of the model's first layers (vLLM 0.33.0 `Exaone4_5MultiTokenPredictor`)."""
+
+    def drafts(config: ModelConfig, num_speculative_tokens: int) -> Sequence[LayerCache]:
+        _check_supported(config, supported.get("model_types", frozenset()), frozenset())
+        stated = config.root.get(COUNT_KEY)
+        count = stated if isinstance(stated, int) and not isinstance(stated, bool) else 1
+        check_multiple(num_speculative_tokens, count)
+        kinds = row_kinds(config)
+        first = config.num_hidden_layers
+        layers = []
+        for offset in range(count):
+            builder = caches.get(kinds[offset]) if offset < len(kinds) else None
+            cache = builder(config, offset) if builder is not None else None
+            if cache is None:
+                raise unsupported_method("mtp", f"layer {offset}, which the drafter repeats, keeps no cache")
+            layers.append(LayerCache(layer_index=first + offset, cache=cache, draft=True))
+        return tuple(layers)
+
+    return drafts
+
+
+def _check_supported(config: ModelConfig, model_types: frozenset[str], architectures: frozenset[str]) -> None:
+    root_type = config.root.get("model_type")
+    if model_types and root_type not in model_types:
+        raise unsupported_method("mtp", f"model type {root_type!r} has no drafter")
+    if architectures and config.architecture not in architectures:
+        raise unsupported_method("mtp", f"{config.architecture} has no drafter")
+
+
+def like_the_layers(kinds: LayerKinds, caches: Mapping[str, CacheBuilder]) -> CacheBuilder:
+    """A drafter layer like the layers of a model whose layers are all of one kind."""
+
+    def build(config: ModelConfig, layer_index: int) -> Cache | None:
+        return caches[kinds(config)[0]](config, layer_index)
+
+    return build
+
+
 def check_multiple(num_speculative_tokens: int, layers: int) -> None:
     """More tokens than drafter layers must be a multiple of the layers (vLLM 0.33.0 `SpeculativeConfig`).
 
@@ -59,13 +100,13 @@ def check_multiple(num_speculative_tokens: int, layers: int) -> None:
         raise refusal("speculative_config", num_speculative_tokens, rule, f"Use a multiple of {layers}.")
 
 
-def retained_by_modules(config: ModelConfig, num_speculative_tokens: int) -> int:
+def retained_by_modules(config: ModelConfig, drafts: Sequence[LayerCache], num_speculative_tokens: int) -> int:
     """Tokens a window keeps beyond its own for drafters of several modules, which read further ahead.
 
     Source: vLLM 0.33.0 `SpeculativeConfig.use_multi_module_mtp` and `num_prefill_lookahead_tokens`.
     """
     stated = config.root.get(COUNT_KEY)
-    modules = stated if isinstance(stated, int) else 1
+    modules = min(stated if isinstance(stated, int) else 1, len({layer.layer_index for layer in drafts}))
     return num_speculative_tokens - 1 if min(modules, num_speculative_tokens) > 1 else 0
 
 

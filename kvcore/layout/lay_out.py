@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from kvcore.config import ModelConfig
 from kvcore.errors import ConfigError, config_error
+from kvcore.layout.architecture import Architecture
 from kvcore.layout.architectures import ARCHITECTURES
 from kvcore.layout.cache import AttentionCache, Cache, LatentCache, StateCache
 from kvcore.layout.drafters import drafter_layers
@@ -58,11 +59,25 @@ def lay_out(
         notes=_notes(config),
         shared_layers=tuple(row.shares(config)) if row.shares is not None else (),
         num_attention_heads=config.optional_integer("num_attention_heads"),
-        num_key_value_heads=_stated(lambda: config.num_key_value_heads),
-        head_size=_stated(lambda: config.head_dim),
+        num_key_value_heads=_model_heads(row, layers) or _stated(lambda: config.num_key_value_heads),
+        head_size=_model_head_size(row, layers) or _stated(lambda: config.head_dim),
         soft_capping=bool(config.get("attn_logit_softcapping")),
         extra_retained_tokens=retained,
     )
+
+
+def _model_heads(row: Architecture, layers: list[LayerCache]) -> int | None:
+    """KV heads of the whole model where layers differ: the most of any (vLLM 0.33.0 `ModelArchitectureConfig`)."""
+    if not row.heads_per_layer:
+        return None
+    return max((layer.cache.num_kv_heads for layer in layers if isinstance(layer.cache, AttentionCache)), default=None)
+
+
+def _model_head_size(row: Architecture, layers: list[LayerCache]) -> int | None:
+    """Head size of the whole model where layers differ: the largest of any."""
+    if not row.heads_per_layer:
+        return None
+    return max((layer.cache.head_size for layer in layers if isinstance(layer.cache, AttentionCache)), default=None)
 
 
 def _stated(read: Callable[[], int]) -> int | None:

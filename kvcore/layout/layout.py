@@ -37,7 +37,7 @@ class Layout:
         shared_layers: Pairs of a layer that stores nothing and the layer whose cache it reads.
         num_attention_heads: Query heads as the config states them; engines choose kernels by them. None: not stated.
         num_key_value_heads: KV heads as the config states them. None: not stated.
-        head_size: Head size as the config states it. None: not stated.
+        head_size: Largest head size the config states. None: not stated.
         soft_capping: Attention logits are capped.
         extra_retained_tokens: Tokens every sliding window keeps beyond its own for drafters of several modules.
     """

@@ -4,10 +4,22 @@ from collections.abc import Mapping
 
 from kvcore.layout.architecture import Architecture
 from kvcore.layout.architectures.rows import decoder
-from kvcore.layout.grouped_query import chatglm_attention, falcon_attention, multi_query_attention, padded_value_heads
+from kvcore.layout.drafts import like_the_layers, mtp_layers
+from kvcore.layout.grouped_query import (
+    chatglm_attention,
+    falcon_attention,
+    grouped_query,
+    multi_query_attention,
+    padded_value_heads,
+)
+from kvcore.layout.layer_types import FULL, SLIDING
 from kvcore.layout.traits import Traits
+from kvcore.layout.window import attention_kinds, sliding_attention
 
 ALIBI = Traits(alibi=True)
+
+LIKE_THE_MODEL = like_the_layers(attention_kinds(), {FULL: grouped_query, SLIDING: sliding_attention})
+"""A drafter layer that windows when the model's layers do."""
 
 
 def _transformers() -> Architecture:
@@ -25,7 +37,9 @@ DECODERS: Mapping[str, Architecture] = {
     "CohereForCausalLM": decoder("commandr"),
     "DbrxForCausalLM": decoder("dbrx"),
     "Ernie4_5ForCausalLM": decoder("ernie45", interleaved=True),
-    "Ernie4_5_MoeForCausalLM": decoder("ernie45_moe"),
+    "Ernie4_5_MoeForCausalLM": decoder(
+        "ernie45_moe", mtp=mtp_layers(LIKE_THE_MODEL, model_types=frozenset({"ernie4_5_moe"}))
+    ),
     "ExaoneForCausalLM": decoder("exaone"),
     "FalconForCausalLM": decoder("falcon", full=falcon_attention, model_window=False),
     "FlexOlmoForCausalLM": _transformers(),
@@ -35,12 +49,14 @@ DECODERS: Mapping[str, Architecture] = {
     "GPTNeoXForCausalLM": _transformers(),
     "GemmaForCausalLM": decoder("gemma"),
     "Glm4ForCausalLM": decoder("glm4"),
-    "Glm4MoeForCausalLM": decoder("glm4_moe"),
+    "Glm4MoeForCausalLM": decoder(
+        "glm4_moe", mtp=mtp_layers(LIKE_THE_MODEL, architectures=frozenset({"Glm4MoeForCausalLM"}))
+    ),
     "GlmForCausalLM": _transformers(),
     "GraniteForCausalLM": decoder("granite", interleaved=True),
     "GraniteMoeForCausalLM": decoder("granitemoe", interleaved=True),
     "GraniteMoeSharedForCausalLM": decoder("granitemoeshared", interleaved=True),
-    "HYV3ForCausalLM": decoder("hy_v3"),
+    "HYV3ForCausalLM": decoder("hy_v3", mtp=mtp_layers(LIKE_THE_MODEL, model_types=frozenset({"hy_v3"}))),
     "HunYuanDenseV1ForCausalLM": _transformers(),
     "HunYuanMoEV1ForCausalLM": _transformers(),
     "HyperCLOVAXForCausalLM": decoder("hyperclovax"),
@@ -51,7 +67,7 @@ DECODERS: Mapping[str, Architecture] = {
     "K2HorizonForCausalLM": decoder("k2_horizon"),
     "LLaMAForCausalLM": decoder("llama", interleaved=True),
     "LlamaForCausalLM": decoder("llama", interleaved=True),
-    "MiMoForCausalLM": decoder("mimo", refuses_mixed=True),
+    "MiMoForCausalLM": decoder("mimo", refuses_mixed=True, mtp=mtp_layers(LIKE_THE_MODEL)),
     "MiniCPM3ForCausalLM": decoder("minicpm3", full=padded_value_heads),
     "MiniCPMForCausalLM": decoder("minicpm"),
     "MiniMaxM2ForCausalLM": decoder("minimax_m2"),

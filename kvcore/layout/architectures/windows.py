@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from kvcore.layout.architecture import Architecture, CacheBuilder
 from kvcore.layout.architectures.rows import NO_PIPELINE, PLAIN, decoder
+from kvcore.layout.drafts import first_layers_again, mtp_layers
 from kvcore.layout.grouped_query import grouped_query
 from kvcore.layout.head_counts import (
     NO_ATTENTION,
@@ -37,13 +38,16 @@ def _interleaved(module: str, *, model_window: bool = True) -> Architecture:
     return decoder(module, interleaved=True, model_window=model_window)
 
 
-def sharing(module: str, full: CacheBuilder = grouped_query, traits: Traits = PLAIN) -> Architecture:
+def sharing(
+    module: str, full: CacheBuilder = grouped_query, traits: Traits = PLAIN, *, heads_per_layer: bool = False
+) -> Architecture:
     """Gemma 3n and 4: the last layers read the caches of earlier ones."""
     return Architecture(
         layer_kinds=attention_kinds(interleaved=True),
         caches={FULL: (unless_shared(full),), SLIDING: (unless_shared(sliding_attention),)},
         traits=traits,
         shares=sharing_targets,
+        heads_per_layer=heads_per_layer,
         source=f"vLLM 0.33.0 `models/{module}.py`",
     )
 
@@ -62,10 +66,16 @@ def mimo_v2(module: str) -> Architecture:
     return Architecture(
         layer_kinds=mimo_kinds,
         caches={FULL: (mimo_full,), SLIDING: (mimo_window,)},
-        traits=NO_REPLICATION,
+        mtp=mtp_layers(mimo_window, fixed=1),
         source=f"vLLM 0.33.0 `models/{module}.py`",
     )
 
+
+EXAONE4_5_MTP = first_layers_again(
+    attention_kinds(interleaved=True),
+    {FULL: grouped_query, SLIDING: sliding_attention},
+    model_types=frozenset({"exaone4_5"}),
+)
 
 WINDOWS: Mapping[str, Architecture] = {
     "AfmoeForCausalLM": _interleaved("afmoe"),
@@ -78,13 +88,13 @@ WINDOWS: Mapping[str, Architecture] = {
         caches={FULL: (nemotron_nas_attention,), NO_ATTENTION: ()},
         source="vLLM 0.33.0 `models/nemotron_nas.py`",
     ),
-    "Exaone4ForCausalLM": _interleaved("exaone4"),
+    "Exaone4ForCausalLM": decoder("exaone4", interleaved=True, mtp=EXAONE4_5_MTP),
     "ExaoneMoEForCausalLM": decoder("exaone_moe", interleaved=True, sliding=listed_window),
     "ExaoneMoeForCausalLM": decoder("exaone_moe", interleaved=True, sliding=listed_window),
     "Gemma2ForCausalLM": _interleaved("gemma2"),
     "Gemma3ForCausalLM": _interleaved("gemma3"),
     "Gemma3nForCausalLM": sharing("gemma3n", traits=NO_PIPELINE),
-    "Gemma4ForCausalLM": sharing("gemma4", gemma4_global),
+    "Gemma4ForCausalLM": sharing("gemma4", gemma4_global, heads_per_layer=True),
     "GptOssForCausalLM": Architecture(
         layer_kinds=even_layers_slide,
         caches={FULL: (grouped_query_with_sinks,), SLIDING: (sliding_attention_with_sinks,)},
