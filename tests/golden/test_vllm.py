@@ -74,31 +74,33 @@ def compared(point: Point) -> Mapping[str, Any]:
 
 @by_config(*FILES)
 def test_every_figure_equals_the_engine_s(file: str, config: str) -> None:
-    differences = {}
+    differences = []
     for point, report in answered(file, config):
-        expected, found = compared(point), figures(report)
+        found = figures(report)
         if "errors" in found:
-            differences[point.id] = found
+            differences.append(f"{point.id}: {found['errors'][0]}")
         else:
-            differing = {name: (found[name], wanted) for name, wanted in expected.items() if found[name] != wanted}
-            if differing:
-                differences[point.id] = {name: f"{got} instead of {want}" for name, (got, want) in differing.items()}
+            differences += [
+                f"{point.id}: {name} is {found[name]} instead of {wanted}"
+                for name, wanted in compared(point).items()
+                if found[name] != wanted
+            ]
 
-    assert differences == {}
+    assert differences == []
 
 
 @by_config(*FILES)
 def test_every_setting_resolves_as_the_engine_resolves_it(file: str, config: str) -> None:
-    differences = {}
+    differences = []
     for point, report in answered(file, config):
         found = {name: report["inputs"].get(name, {}).get("value") for name in RESOLVED_INPUTS}
-        wanted = {name: point.resolved[name] for name in RESOLVED_INPUTS}
-        if found != wanted:
-            differences[point.id] = {
-                name: (found[name], wanted[name]) for name in wanted if found[name] != wanted[name]
-            }
+        differences += [
+            f"{point.id}: {name} is {found[name]} instead of {point.resolved[name]}"
+            for name in RESOLVED_INPUTS
+            if found[name] != point.resolved[name]
+        ]
 
-    assert differences == {}
+    assert differences == []
 
 
 @by_config(*FILES)
@@ -124,13 +126,13 @@ def test_the_parts_and_the_tax_add_up(file: str, config: str) -> None:
 @by_config(REFUSED)
 def test_what_the_engine_refuses_is_refused(file: str, config: str) -> None:
     """Points that only the machine they were asked on could not answer may be answered, but not with a crash."""
-    answered_all_the_same = {
-        point.id: point.reason
+    answered_all_the_same = [
+        f"{point.id}: {point.reason}"
         for point, report in answered(file, config)
         if point.cause == "engine" and not report["errors"]
-    }
+    ]
 
-    assert answered_all_the_same == {}
+    assert answered_all_the_same == []
 
 
 @by_config(REFUSED)
