@@ -7,7 +7,7 @@ from typing import Any
 
 from kvcore.config.class_defaults import CLASS_DEFAULTS, SIZE_KEYS
 from kvcore.config.text_types import ARCHITECTURE_TYPES, WRAPPER_TEXT_TYPES
-from kvcore.errors import FieldError, config_error, shown, ConfigError
+from kvcore.errors import ConfigError, FieldError, config_error, shown
 
 TEXT_CONFIG_KEYS = ("text_config", "llm_config", "language_config", "thinker_config")
 """Keys under which multimodal wrappers nest the language model (vLLM 0.33.0 `get_hf_text_config`)."""
@@ -140,12 +140,16 @@ class ModelConfig:
         if stated:
             return stated
         try:
-            return self.hidden_size // self.num_attention_heads
+            derived = self.hidden_size // self.num_attention_heads
         except ConfigError as error:
             looked_for = ", ".join((*ALIASES["head_dim"], *ALIASES["hidden_size"], *ALIASES["num_attention_heads"]))
             rule = f"the head size follows from none of {looked_for}"
             extra = FieldError(self.path("head_dim"), shown(None), rule, "Add head_dim.")
             raise ConfigError((*error.errors, extra)) from None
+        if not derived:
+            rule = f"narrower than its {self.num_attention_heads:,} heads"
+            raise config_error(self.path("hidden_size"), self.hidden_size, rule, "Give the config.json unchanged.")
+        return derived
 
 
 def read_config(root: Mapping[str, Any]) -> ModelConfig:

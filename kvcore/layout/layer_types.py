@@ -67,11 +67,11 @@ def _without_rope_full(config: ModelConfig) -> Sequence[str]:
 
 def _all_sliding(config: ModelConfig) -> Sequence[str]:
     window = sliding_window(config)
-    return _typed(config, lambda index: window is not None)
+    return (FULL if window is None else SLIDING,) * config.num_hidden_layers
 
 
 def _all_full(config: ModelConfig) -> Sequence[str]:
-    return _typed(config, lambda index: False)
+    return (FULL,) * config.num_hidden_layers
 
 
 def _exaone(config: ModelConfig) -> Sequence[str]:

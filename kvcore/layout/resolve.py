@@ -14,7 +14,7 @@ from kvcore.layout.traits import Traits
 POOLING_SUFFIXES = (
     "ForTextEncoding", "EmbeddingModel", "ForSequenceClassification", "ForTokenClassification",
     "ForAudioClassification", "ForImageClassification", "ForVideoClassification", "ClassificationModel",
-    "ForRewardModeling", "RewardModel", "ForRewardModel", "ForProcessRewardModel",
+    "ForRewardModeling", "ForRewardModel", "ForProcessRewardModel", "RewardModel",
 )  # fmt: skip
 """Endings under which a generating architecture is served for pooling (vLLM 0.33.0 `_SUFFIX_TO_DEFAULTS`)."""
 

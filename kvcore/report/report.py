@@ -115,9 +115,9 @@ class GroupReport:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanReport:
-    """How the engine pages the layout."""
+    """How the engine pages the layout. ``block_size`` is None where nothing is cached."""
 
-    block_size: int
+    block_size: int | None
     page_size_bytes: int
     groups: tuple[GroupReport, ...]
     padding_percent: float | None

@@ -1,28 +1,110 @@
-"""Which cache dtype each layer is stored in: the request's, except for layers left unquantized."""
+"""Which cache dtype each layer is stored in, and how layers of two dtypes share one pool."""
 
 import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from kvcore.arithmetic import cdiv
 from kvcore.engines.vllm.settings import EngineSettings
-from kvcore.layout.layout import Part
+from kvcore.engines.vllm.store.attention import key_value_store
+from kvcore.engines.vllm.store.stored import StoreContext
+from kvcore.layout.cache import AttentionCache, LatentCache, StateCache
+from kvcore.layout.layout import Layout, Part
+
+TURBOQUANT_BOUNDARY = 2
+"""First and last layers TurboQuant leaves in the model dtype (vLLM 0.33.0 `get_boundary_skip_layers`)."""
+
+SLIDING_WINDOW = "sliding_window"
+"""Entry of ``kv_cache_dtype_skip_layers`` that means every layer with a window."""
 
 
-def parts_by_cache_dtype(parts: Sequence[Part], settings: EngineSettings) -> list[tuple[Part, str]]:
+@dataclass(frozen=True)
+class FirstLayer:
+    """The model's first layer of keys and values, and whether it keeps the model dtype."""
+
+    cache: AttentionCache
+    in_model_dtype: bool
+
+
+def parts_by_cache_dtype(layout: Layout, settings: EngineSettings) -> list[tuple[Part, str]]:
     """Splits parts whose layers are stored in different cache dtypes.
 
-    Layers named by number in ``kv_cache_dtype_skip_layers`` keep the model dtype (vLLM 0.33.0 `Attention.__init__`).
+    Layers of keys and values named by number, or by window, in ``kv_cache_dtype_skip_layers`` keep the model dtype
+    (vLLM 0.33.0 `Attention.__init__`).
 
     Returns:
-        Each part with its resolved cache dtype.
+        Each part with its resolved cache dtype, in the order of their first layers.
     """
-    skipped = {int(name) for name in settings.kv_cache_dtype_skip_layers if name.isdigit()}
+    skipped = skip_layers(layout, settings)
     result: list[tuple[Part, str]] = []
-    for part in parts:
-        kept = tuple(index for index in part.layer_indices if index in skipped)
-        quantized = tuple(index for index in part.layer_indices if index not in skipped)
-        if quantized:
-            result.append((dataclasses.replace(part, layer_indices=quantized), settings.kv_cache_dtype))
-        if kept:
+    for part in layout.parts:
+        kept = tuple(index for index in part.layer_indices if _keeps_model_dtype(part, index, skipped))
+        quantized = tuple(index for index in part.layer_indices if index not in kept)
+        if kept and quantized:
             unquantized = dataclasses.replace(part, name=f"{part.name} (unquantized)", layer_indices=kept)
             result.append((unquantized, "auto"))
-    return result
+            result.append((dataclasses.replace(part, layer_indices=quantized), settings.kv_cache_dtype))
+        else:
+            result.append((part, "auto" if kept else settings.kv_cache_dtype))
+    return sorted(result, key=lambda item: (item[0].draft, item[0].layer_indices[0]))
+
+
+def skip_layers(layout: Layout, settings: EngineSettings) -> frozenset[str]:
+    """Names of the layers that keep the model dtype: those asked for, and TurboQuant's first and last ones."""
+    names = frozenset(settings.kv_cache_dtype_skip_layers)
+    keeps_state = any(isinstance(layer.cache, StateCache) for layer in layout.layers)
+    if not settings.kv_cache_dtype.startswith("turboquant_") or keeps_state:
+        return names
+    layers = layout.num_hidden_layers
+    margin = min(TURBOQUANT_BOUNDARY, layers // 2)
+    return names | {str(index) for index in (*range(margin), *range(layers - margin, layers))}
+
+
+def _keeps_model_dtype(part: Part, layer_index: int, skipped: frozenset[str]) -> bool:
+    cache = part.cache
+    if isinstance(cache, LatentCache):
+        return str(layer_index) in skipped
+    if not isinstance(cache, AttentionCache):
+        return False
+    if cache.in_model_dtype or str(layer_index) in skipped:
+        return True
+    return cache.growth == "sliding_window" and SLIDING_WINDOW in skipped
+
+
+def shared_page(layout: Layout, context: StoreContext, first: FirstLayer) -> tuple[int, int | None]:
+    """Raises the block size until a page of quantized layers holds one of unquantized layers.
+
+    Both pages are measured with the model's own head count and size on the first layer's backend (vLLM 0.33.0
+    `Platform._align_heterogeneous_kv_block_size`).
+
+    Args:
+        layout: The model's layout.
+        context: How layers are stored; its block size is the one so far, its cache dtype the quantized one.
+        first: The model's first layer of keys and values.
+
+    Returns:
+        The block size in force, and the page that window layers are padded to; None where pages are equal per token.
+    """
+    heads = layout.num_key_value_heads or first.cache.num_kv_heads
+    head_size = layout.head_size or first.cache.head_size
+    cache = AttentionCache(name=first.cache.name, num_kv_heads=heads, head_size=head_size, head_size_v=head_size)
+    in_model_dtype = key_value_store(cache, dataclasses.replace(context, kv_cache_dtype="auto"))
+    full = in_model_dtype.entry_bytes
+    quantized = key_value_store(cache, context)
+    primary = quantized.plain_entry_bytes if first.in_model_dtype else quantized.entry_bytes
+    if primary == full:
+        return context.block_size, None
+    smallest = (in_model_dtype if first.in_model_dtype else quantized).backend.smallest_block
+    step = max(smallest, context.block_size)
+    required = max(full * smallest, context.state_page_size_padded or 0)
+    block_size = max(context.block_size, step * cdiv(required, step * primary))
+    return block_size, block_size * primary
+
+
+def first_layer(parts: Sequence[tuple[Part, str]]) -> FirstLayer | None:
+    """The first layer of keys and values; None where there is none."""
+    for part, kv_cache_dtype in parts:
+        if isinstance(part.cache, AttentionCache):
+            return FirstLayer(part.cache, kv_cache_dtype == "auto")
+    return None
+

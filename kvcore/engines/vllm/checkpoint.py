@@ -21,6 +21,9 @@ LENGTH_KEYS = (
 UNSCALED_ROPE_TYPES = frozenset({"su", "longrope", "llama3", "yarn", "deepseek_yarn", "deepseek_llama_scaling"})
 """RoPE types whose ``max_position_embeddings`` already includes the factor (vLLM 0.33.0 `_get_and_verify_max_len`)."""
 
+LEGACY_ROPE_TYPES: Mapping[object, str] = {"su": "longrope", "mrope": "default"}
+"""Older names of RoPE types (vLLM 0.33.0 `patch_legacy_rope_type`)."""
+
 NO_FLOAT16_MODEL_TYPES = frozenset({"gemma2", "gemma3", "gemma3_text", "glm4"})
 """Models vLLM never runs in float16 (vLLM 0.33.0 `_FLOAT16_NOT_SUPPORTED_MODELS`)."""
 
@@ -159,6 +162,7 @@ def rope_parameters(config: ModelConfig) -> Iterator[Mapping[str, Any]]:
         nested = [item for item in value.values() if isinstance(item, Mapping)]
         for parameters in nested or [value]:
             kind = parameters.get("rope_type", parameters.get("type", "default"))
+            kind = LEGACY_ROPE_TYPES.get(kind, kind)
             yield {**parameters, "rope_type": kind}
         return
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kvcore.engines.vllm.backends import DEFAULT_BLOCK_SIZE, Backend, block_size_in_force
 from kvcore.engines.vllm.block_size import Alignment, align_block_size
-from kvcore.engines.vllm.cache_dtype import parts_by_cache_dtype
+from kvcore.engines.vllm.cache_dtype import first_layer, parts_by_cache_dtype, shared_page, skip_layers
 from kvcore.engines.vllm.capacity import (
     Fit,
     Stage,
@@ -205,7 +205,7 @@ def _fit(
 
 def _store_parts(layout: Layout, settings: EngineSettings, traits: Traits) -> tuple[tuple[PlannedPart, ...], Alignment]:
     """Stores every part at the block size in force: the backends' own, then raised to the state page of hybrids."""
-    parts = parts_by_cache_dtype(layout.parts, settings)
+    parts = parts_by_cache_dtype(layout, settings)
     context = StoreContext(
         gpu=settings.gpu,
         tensor_parallel_size=settings.tensor_parallel_size,
@@ -242,7 +242,14 @@ def _store_parts(layout: Layout, settings: EngineSettings, traits: Traits) -> tu
     aligned = dataclasses.replace(
         base, block_size=alignment.block_size, state_page_size_padded=alignment.state_page_size_padded
     )
-    return stored_at(aligned), alignment
+    first = first_layer(parts)
+    if first is None or not skip_layers(layout, settings):
+        return stored_at(aligned), alignment
+    block_size, page = shared_page(layout, aligned, first)
+    mixed = dataclasses.replace(aligned, block_size=block_size, shared_page_bytes=page)
+    if page is not None and mixed.state_page_size_padded is not None:
+        mixed = dataclasses.replace(mixed, state_page_size_padded=page)
+    return stored_at(mixed), dataclasses.replace(alignment, block_size=block_size)
 
 
 def _planned_layers(

@@ -97,7 +97,7 @@ def plan_section(plan: Plan, settings: EngineSettings) -> PlanReport:
     """How the engine pages the layout."""
     stage_bytes = plan.stage_block_bytes
     return PlanReport(
-        block_size=plan.block_size,
+        block_size=plan.block_size if plan.groups else None,
         page_size_bytes=stage_bytes[binding_stage(plan)] if stage_bytes else 0,
         groups=tuple(_group(group, blocks) for group, blocks in zip(plan.groups, plan.group_blocks(), strict=True)),
         padding_percent=plan.padding_percent,

@@ -62,7 +62,7 @@ def stated_language_model(config: ModelConfig) -> str:
 
 
 def _always(name: str) -> Callable[[ModelConfig], str]:
-    return lambda config: name
+    return lambda _config: name
 
 
 WRAPPERS: Mapping[str, Architecture] = {

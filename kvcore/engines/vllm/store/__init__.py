@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kvcore.engines.vllm.store.attention import store_attention
-from kvcore.engines.vllm.store.chunked import store_chunked
 from kvcore.engines.vllm.store.block_sparse import store_block_sparse, store_index_key
+from kvcore.engines.vllm.store.chunked import store_chunked
 from kvcore.engines.vllm.store.compressed import (
     store_compressed_indexer,
     store_compressed_latent,

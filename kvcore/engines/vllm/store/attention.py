@@ -60,6 +60,17 @@ class KeyValueStore:
             "stride_multiple": self.backend.stride_multiple,
         }
 
+    @property
+    def entry_bytes(self) -> int:
+        """Bytes of one token on this rank."""
+        return FullAttentionSpec(block_size=1, **self.spec_fields).entry_bytes
+
+    @property
+    def plain_entry_bytes(self) -> int:
+        """Bytes of one token if its elements were not packed."""
+        fields = {**self.spec_fields, "state_content_bytes": None, "num_head_slots": None}
+        return FullAttentionSpec(block_size=1, **fields).entry_bytes
+
     def stored(self, spec: AttentionSpec) -> Stored:
         """The cache as stored under a spec."""
         return Stored(

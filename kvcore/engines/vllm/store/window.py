@@ -1,9 +1,11 @@
 """Sliding windows as vLLM stores them: such a layer picks its own block size."""
 
 from kvcore.engines.vllm.selection import Backend
+from kvcore.engines.vllm.selection.dense import TURBOQUANT
 from kvcore.engines.vllm.specs import SlidingWindowSpec
 from kvcore.engines.vllm.store.attention import key_value_store
 from kvcore.engines.vllm.store.stored import StoreContext, Stored
+from kvcore.errors import refusal
 from kvcore.layout.cache import SlidingWindowCache
 
 
@@ -14,6 +16,9 @@ def store_window(cache: SlidingWindowCache, context: StoreContext) -> Stored:
     that layers of other cache dtypes share.
     """
     store = key_value_store(cache, context)
+    if store.backend.name == TURBOQUANT.name:
+        rule = "no attention backend of vLLM 0.33.0 reads this format in layers with a sliding window"
+        raise refusal("kv_cache_dtype", context.kv_cache_dtype, rule, "Use auto or fp8.")
     token = SlidingWindowSpec(block_size=1, sliding_window=cache.sliding_window, **store.spec_fields)
     shared_page = context.shared_page_bytes
     budget = shared_page or token.entry_bytes * context.block_size
