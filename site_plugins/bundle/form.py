@@ -12,7 +12,7 @@ GROUPS = (
     ("parallelism", "Parallelism", False),
     ("lengths", "Lengths and batching", False),
     ("budget", "Memory for the cache", False),
-    ("cache", "Cache", True),
+    ("cache", "Cache", False),
     ("advanced", "Advanced", True),
 )
 """Group of the request table, its title, and whether it is folded until wanted."""

@@ -6,7 +6,7 @@
 import { configFragment, readConfig, readQuery, writeAddress } from "./address.mjs";
 import { windowClient } from "./client.mjs";
 import { bindFile } from "./file.mjs";
-import { fillForm, isInitial, readForm, resetForm, setSource, showEngine, showErrors } from "./form.mjs";
+import { fillForm, isInitial, readForm, resetForm, setSource, showEngine, showErrors, source } from "./form.mjs";
 import { shownFragment } from "./fragment.mjs";
 import { bindStatus } from "./status.mjs";
 import { bindTakeAway } from "./takeaway.mjs";
@@ -54,6 +54,11 @@ class Calculator {
       resetForm(this.form);
       this.#changed();
     });
+    const moved = () => {
+      if (root.isConnected) this.#moved();
+      else removeEventListener("hashchange", moved);
+    };
+    addEventListener("hashchange", moved);
     this.#startWhenWanted();
     void this.#restore();
   }
@@ -92,6 +97,7 @@ class Calculator {
     if (target instanceof HTMLTextAreaElement && target.name === "config") setSource(this.form, "config");
     if (target instanceof HTMLInputElement && target.name === "model") setSource(this.form, "catalogue");
     showEngine(this.form);
+    this.answer.ariaBusy = "true";
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       void this.#remember();
@@ -124,12 +130,22 @@ class Calculator {
     this.takeAway.setLinkable(fragment !== undefined);
   }
 
+  /** The fragment changed: to another config, or to a step of the derivation, whose link took the config's place. */
+  #moved() {
+    if (location.hash.startsWith("#config=")) void this.#restore();
+    else if (source(this.form) !== "catalogue") void this.#remember();
+  }
+
   async #ask() {
     const fields = Object.fromEntries([...this.#unknown, ...readForm(this.form)]);
+    this.answer.ariaBusy = "true";
     try {
-      const reply = await this.client.ask("calculator", "answer_form", JSON.stringify(fields));
-      if (reply && this.root.isConnected) this.#show(reply);
+      const text = await this.client.ask("calculator", "answer_form", JSON.stringify(fields));
+      if (text === undefined || !this.root.isConnected) return;
+      this.#show(JSON.parse(text));
+      this.answer.ariaBusy = "false";
     } catch (error) {
+      this.answer.ariaBusy = "false";
       this.status.say(`No answer: ${error instanceof Error ? error.message : String(error)}`);
     }
   }

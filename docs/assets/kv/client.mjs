@@ -1,7 +1,7 @@
 /**
  * The page's end of the worker: starts it, watches it, replaces it when it dies, and matches answers to questions.
  *
- * @import { BundleAddress, Door, FromWorker, Question, Reply, ToWorker } from "./protocol.mjs"
+ * @import { BundleAddress, Door, FromWorker, Question, ToWorker } from "./protocol.mjs"
  */
 
 /** Longer than the slowest start seen under load; a start that a policy blocks never ends by itself. */
@@ -22,7 +22,7 @@ const MAX_ATTEMPTS = 2;
  * @property {Question} question
  * @property {string} channel
  * @property {number} attempts
- * @property {(reply: Reply | undefined) => void} resolve
+ * @property {(text: string | undefined) => void} resolve
  * @property {(error: Error) => void} reject
  */
 
@@ -86,7 +86,7 @@ export class Client {
    * @param {string} channel
    * @param {Door} door
    * @param {string} text
-   * @returns {Promise<Reply | undefined>}
+   * @returns {Promise<string | undefined>} The text kvcore answered with.
    */
   ask(channel, door, text) {
     for (const [id, old] of this.#pending) {
@@ -131,7 +131,7 @@ export class Client {
     if (!pending) return;
     if (message.type === "answer") {
       this.milliseconds = message.milliseconds;
-      pending.resolve(JSON.parse(message.text));
+      pending.resolve(message.text);
     } else {
       pending.reject(new Error(message.message));
     }

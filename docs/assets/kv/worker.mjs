@@ -22,6 +22,12 @@ self.addEventListener("message", (/** @type {MessageEvent<ToWorker>} */ { data }
   }
 });
 
+// Pyodide loses some failures of its own start: its promise then never settles.
+self.addEventListener("unhandledrejection", (event) => {
+  event.preventDefault();
+  fail(event.reason);
+});
+
 /** @param {unknown} error */
 function fail(error) {
   post({ type: "failed", message: error instanceof Error ? error.message : String(error) });
@@ -93,7 +99,8 @@ function countFetches(sizes) {
   report();
   self.fetch = async (input, init) => {
     const response = await plainFetch(input, init);
-    if (!response.ok || !response.body) return response;
+    if (!response.ok) fail(`${response.url} gave ${response.status} ${response.statusText}`);
+    if (!response.body) return response;
     const counter = new TransformStream({
       transform(chunk, controller) {
         loaded += chunk.byteLength;

@@ -1,0 +1,203 @@
+"""The calculator asked through the real page, its answers read off the page."""
+
+import json
+import re
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from kvcore.answer import answer
+from tests.browser.pages import Calculator
+
+pytestmark = pytest.mark.browser
+
+MODEL = "meta-llama/Llama-3.1-8B-Instruct"
+
+# Llama-3.1-8B as its config.json states it.
+LAYERS, KV_HEADS, HEAD_DIM, DTYPE_BYTES = 32, 8, 128, 2
+CONFIG = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_hidden_layers": LAYERS,
+    "num_attention_heads": 32,
+    "num_key_value_heads": KV_HEADS,
+    "max_position_embeddings": 131072,
+    "torch_dtype": "bfloat16",
+    "vocab_size": 128256,
+}
+TENSOR_PARALLEL, MAX_MODEL_LEN, BLOCK_SIZE = 2, 8192, 16
+BUDGET = 20 << 30
+BLOCK_BYTES = BLOCK_SIZE * LAYERS * 2 * (KV_HEADS // TENSOR_PARALLEL) * HEAD_DIM * DTYPE_BYTES
+NUM_GPU_BLOCKS = BUDGET // BLOCK_BYTES
+QUESTION = {
+    "tensor_parallel_size": str(TENSOR_PARALLEL),
+    "max_model_len": str(MAX_MODEL_LEN),
+    "available_kv_cache_gib": "",
+    "kv_cache_memory_bytes": str(BUDGET),
+}
+
+
+def assert_engine_figures(calculator: Calculator) -> None:
+    assert int(calculator.figure("capacity.tokens.engine_log")) == NUM_GPU_BLOCKS * BLOCK_SIZE
+    concurrency = NUM_GPU_BLOCKS * BLOCK_SIZE / MAX_MODEL_LEN
+    assert float(calculator.figure("capacity.concurrency.engine_log")) == concurrency
+
+
+def test_a_pasted_config_gives_the_engine_figures_and_its_address_gives_them_again(calculator: Calculator) -> None:
+    calculator.open()
+    calculator.set(config=json.dumps(CONFIG), **QUESTION)
+    assert_engine_figures(calculator)
+
+    calculator.page.reload()
+    calculator.wait()
+    assert_engine_figures(calculator)
+    assert json.loads(calculator.field("config").input_value()) == CONFIG
+
+
+def test_the_config_in_an_address_is_never_sent_to_the_server(calculator: Calculator) -> None:
+    asked: list[str] = []
+    calculator.page.on("request", lambda request: asked.append(request.url))
+    calculator.open()
+    calculator.set(config=json.dumps(CONFIG))
+    calculator.page.reload()
+    calculator.wait()
+    assert "#config=" in calculator.address()
+    assert not any("llama" in url.lower() or "config=" in url for url in asked)
+
+
+def test_the_address_carries_the_question_as_query_parameters(calculator: Calculator) -> None:
+    calculator.open()
+    calculator.set(tensor_parallel_size="2", kv_cache_dtype="fp8")
+    query = parse_qs(urlsplit(calculator.address()).query)
+    assert query["model"] == [MODEL]
+    assert query["tensor_parallel_size"] == ["2"]
+    assert query["kv_cache_dtype"] == ["fp8"]
+    assert "pipeline_parallel_size" not in query
+
+
+def test_an_address_asks_what_the_command_line_asks(calculator: Calculator) -> None:
+    calculator.open(f"?model={MODEL}&tensor_parallel_size=4&max_model_len=4096&available_kv_cache_gib=12.5").wait()
+    report = answer({"model": MODEL, "tensor_parallel_size": 4, "max_model_len": 4096, "available_kv_cache_gib": 12.5})
+    assert report.capacity is not None
+    assert report.capacity.tokens is not None
+    assert int(calculator.figure("capacity.tokens.engine_log")) == report.capacity.tokens.engine_log
+
+
+def test_starting_over_shows_the_first_question_with_a_clean_address(calculator: Calculator) -> None:
+    calculator.open("?model=no/such-model").wait()
+    calculator.page.get_by_role("button", name="Start over").click()
+    calculator.wait()
+    assert calculator.field("model").input_value() == MODEL
+    assert urlsplit(calculator.address()).query == ""
+
+
+def test_the_model_field_searches_the_catalogue(calculator: Calculator) -> None:
+    calculator.open()
+    listed = calculator.field("model").evaluate("element => [...element.list.options].map((option) => option.value)")
+    assert MODEL in listed
+
+
+def test_a_dropped_file_fills_the_box_and_is_answered(calculator: Calculator, tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(CONFIG))
+    calculator.open()
+    calculator.page.locator("#kv-config-file").set_input_files(file)
+    calculator.set(**QUESTION)
+    assert_engine_figures(calculator)
+
+
+def test_the_model_can_be_taken_again_after_a_config_was_pasted(calculator: Calculator) -> None:
+    calculator.open()
+    calculator.set(config=json.dumps(CONFIG))
+    calculator.page.locator("[data-kv-use=catalogue]").click()
+    calculator.wait()
+    assert "#config=" not in calculator.address()
+    assert json.loads(calculator.field("config").input_value()) == CONFIG
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("?model=no/such-model", "model"),
+        (f"?model={MODEL}&tensor_parallel_size=two", "tensor_parallel_size"),
+        (f"?model={MODEL}&tensor_parallel_size=-1", "tensor_parallel_size"),
+        (f"?model={MODEL}&kv_cache_dtype=fp9", "kv_cache_dtype"),
+        (f"?model={MODEL}&enable_prefix_caching=perhaps", "enable_prefix_caching"),
+        ("?tensor_parallel_size=2", "model"),
+        (f"?model={MODEL}#config=not-deflate", "config"),
+        (f"?model={MODEL}#config=q1ZKVLIy1FEyqgUA", "config"),
+    ],
+)
+def test_a_bad_address_shows_an_error_beside_its_field(calculator: Calculator, query: str, field: str) -> None:
+    calculator.open(query)
+    line = calculator.page.locator(f"#kv-field-{field}-error")
+    expect(line).to_be_visible(timeout=60_000)
+    expect(line).not_to_be_empty()
+    expect(calculator.page.get_by_role("heading", name="Calculator")).to_be_visible()
+
+
+def test_a_bad_value_of_an_address_stays_visible_to_be_corrected(calculator: Calculator) -> None:
+    calculator.open(f"?model={MODEL}&tensor_parallel_size=two&kv_cache_dtype=fp9").wait()
+    assert calculator.field("tensor_parallel_size").input_value() == "two"
+    assert calculator.field("kv_cache_dtype").input_value() == "fp9"
+
+
+def test_an_unknown_field_of_an_address_is_named_with_the_nearest_known_one(calculator: Calculator) -> None:
+    calculator.open(f"?model={MODEL}&tensor_paralel_size=2").wait()
+    expect(calculator.status).to_contain_text("tensor_paralel_size")
+    expect(calculator.status).to_contain_text("tensor_parallel_size")
+
+
+def test_an_error_is_announced_and_tied_to_its_field(calculator: Calculator) -> None:
+    calculator.open()
+    calculator.set(max_model_len="many")
+    control = calculator.field("max_model_len")
+    expect(control).to_have_attribute("aria-invalid", "true")
+    assert "kv-field-max_model_len-error" in str(control.get_attribute("aria-describedby")).split()
+    expect(calculator.status.get_by_role("status")).not_to_be_empty()
+
+
+def test_correcting_a_field_removes_its_error(calculator: Calculator) -> None:
+    calculator.open()
+    calculator.set(max_model_len="many")
+    calculator.set(max_model_len="4096")
+    expect(calculator.page.locator("#kv-field-max_model_len-error")).to_be_hidden()
+    expect(calculator.field("max_model_len")).not_to_have_attribute("aria-invalid", "true")
+
+
+HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=1</script>'
+
+
+@pytest.mark.parametrize("name", ["model", "attention_backend", "engine_version", "kv_cache_dtype_skip_layers"])
+def test_hostile_text_in_a_field_is_shown_as_text(calculator: Calculator, name: str) -> None:
+    calculator.open()
+    calculator.set(**{name: HOSTILE})
+    assert_inert(calculator.page)
+
+
+def test_a_hostile_config_is_inert(calculator: Calculator) -> None:
+    config = {**CONFIG, "architectures": [HOSTILE], "model_type": HOSTILE, "torch_dtype": HOSTILE, HOSTILE: HOSTILE}
+    calculator.open()
+    calculator.set(config=json.dumps(config))
+    assert_inert(calculator.page)
+
+
+def test_a_hostile_address_is_inert(calculator: Calculator) -> None:
+    calculator.open(f"?model={HOSTILE}&{HOSTILE}={HOSTILE}").wait()
+    assert_inert(calculator.page)
+
+
+def assert_inert(page: Page) -> None:
+    assert page.locator("article img, article script, article [onerror]").count() == 0
+    assert page.title() != "1"
+
+
+def test_the_command_under_the_answer_asks_the_same(calculator: Calculator) -> None:
+    calculator.open()
+    calculator.set(tensor_parallel_size="2")
+    command = calculator.page.locator("[data-kv-part=takeaway] code")
+    expect(command).to_contain_text(re.compile(rf"^kvcore report {MODEL} .*--tensor-parallel-size 2"))
