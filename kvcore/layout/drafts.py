@@ -74,7 +74,7 @@ def first_layers_again(row_kinds: LayerKinds, caches: Mapping[str, CacheBuilder]
 
 def _check_supported(config: ModelConfig, model_types: frozenset[str], architectures: frozenset[str]) -> None:
     root_type = config.root.get("model_type")
-    if model_types and root_type not in model_types:
+    if model_types and (not isinstance(root_type, str) or root_type not in model_types):
         raise unsupported_method("mtp", f"model type {root_type!r} has no drafter")
     if architectures and config.architecture not in architectures:
         raise unsupported_method("mtp", f"{config.architecture} has no drafter")

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 
 from kvcore.layout.architecture import Architecture, CacheBuilder, DraftBuilder
+from kvcore.layout.drafts import mtp_layers
 from kvcore.layout.gated_delta_net import olmo_gated_delta_net, qwen_gated_delta_net
 from kvcore.layout.grouped_query import grouped_query
 from kvcore.layout.hybrid_attention import bailing_latent, hidden_wide_query, nemotron_attention, zamba2_attention
-from kvcore.layout.hybrid_drafts import attending_drafts, nemotron_drafts
+from kvcore.layout.hybrid_drafts import nemotron_drafts
 from kvcore.layout.hybrid_kinds import (
     all_states,
     bailing_kinds,
@@ -72,7 +73,7 @@ def _qwen(source: str, *, drafts_key: str | None) -> Architecture:
         layer_types_or(every_nth_attends("full_attention_interval", 4)),
         state=qwen_gated_delta_net,
         attention=grouped_query,
-        mtp=attending_drafts(drafts_key, grouped_query, default=1) if drafts_key else None,
+        mtp=mtp_layers(grouped_query, key=drafts_key, default=1) if drafts_key else None,
     )
 
 
@@ -93,7 +94,7 @@ def _kimi(source: str, mtp: DraftBuilder | None) -> Architecture:
 
 
 def _bailing(source: str, kinds: LayerKinds, state: CacheBuilder) -> Architecture:
-    drafts = attending_drafts("num_nextn_predict_layers", bailing_latent, default=None)
+    drafts = mtp_layers(bailing_latent)
     return _hybrid(source, kinds, state=state, attention=bailing_latent, mtp=drafts)
 
 
@@ -145,9 +146,7 @@ STATES: Mapping[str, Architecture] = {
     "Lfm2VlForConditionalGeneration": _lfm2("`models/lfm2_vl.py`", _LFM2_KINDS, short_convolution),
     "Lfm2MoeForCausalLM": _lfm2("`models/lfm2_moe.py`", layer_types_or(no_layer_types), moe_short_convolution),
     "KimiLinearForCausalLM": _kimi("`models/kimi_k3`", None),
-    "KimiK3ForConditionalGeneration": _kimi(
-        "`models/kimi_k3`", attending_drafts("num_nextn_predict_layers", latent, default=None)
-    ),
+    "KimiK3ForConditionalGeneration": _kimi("`models/kimi_k3`", mtp_layers(latent)),
     "BailingMoeV2_5ForCausalLM": _bailing("`models/bailing_moe_linear.py`", bailing_kinds, lightning_attention),
     "BailingMoeV3ForCausalLM": _bailing("`models/bailing_moe_v3.py`", bailing_v3_kinds, bailing_kimi_delta),
 }

@@ -115,7 +115,7 @@ def store_state(cache: StateCache, context: StoreContext) -> Stored:
     rule = STATE_RULES[type(cache)]
     tensors = cache.tensors(context.tensor_parallel_size, context.num_speculative_tokens)
     dtypes = tuple(_dtype(tensor, cache, rule, context) for tensor in tensors)
-    sizes = tuple(ELEMENT_BYTES[dtype] for dtype in dtypes)
+    sizes = tuple(_size(dtype) for dtype in dtypes)
     checkpoint = rule.checkpoint(cache, context)
     spec = MambaSpec(
         block_size=context.block_size if context.mamba_cache_mode == "align" else context.max_model_len,
@@ -164,6 +164,14 @@ def _dtype(tensor: StateTensor, cache: StateCache, rule: StateRule, context: Sto
     return canonical(asked)
 
 
+def _size(dtype: str) -> int:
+    """Bytes of one element of a state."""
+    size = ELEMENT_BYTES.get(dtype)
+    if size is None:
+        raise refusal("dtype", dtype, "states are stored in float32, float16 or bfloat16", "Give dtype bfloat16.")
+    return size
+
+
 def _aligned_bytes(cache: StateCache, rule: StateRule, context: StoreContext) -> int:
     """Bytes of the state as the model class states them for the block size (`get_mamba_state_shape_from_config`).
 
@@ -175,7 +183,7 @@ def _aligned_bytes(cache: StateCache, rule: StateRule, context: StoreContext) ->
     if isinstance(cache, KimiDeltaCache) and cache.family == "kimi_linear":
         stated = dataclasses.replace(cache, family="kimi_k3")
     return sum(
-        math.prod(tensor.shape) * ELEMENT_BYTES[_dtype(tensor, stated, rule, context)]
+        math.prod(tensor.shape) * _size(_dtype(tensor, stated, rule, context))
         for tensor in stated.tensors(context.tensor_parallel_size, draft_columns)
     )
 
