@@ -1,12 +1,15 @@
 """Quantization methods: from a checkpoint's quantization section to the scheme of each module. One row per method."""
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from kvcore.budget.weights.compressed_tensors import read_compressed_tensors
+from kvcore.budget.weights.kernels import gpt_oss_padding, mxfp4_padding, unquantized_padding
 from kvcore.budget.weights.matching import Matcher, containing, exact, suffix
 from kvcore.budget.weights.modelopt import read_modelopt
 from kvcore.budget.weights.quantization import (
+    CACHE_SCALES,
     UNQUANTIZED,
     ModuleScheme,
     Quantization,
@@ -29,16 +32,19 @@ from kvcore.errors import ConfigError
 GPTQ_SOURCE = "vLLM 0.33.0 `AutoGPTQLinearMethod.create_weights`"
 AWQ_SOURCE = "vLLM 0.33.0 `AutoAWQLinearMethod.create_weights`"
 
-MARLIN_INTERMEDIATE = 128
-MARLIN_HIDDEN = 256
-"""Multiples the MXFP4 expert kernels pad to (vLLM 0.33.0 `mxfp4_round_up_hidden_size_and_intermediate_size`)."""
-
 FP4_EXPERTS = frozenset({"deepseek_v4", "deepseek_v4_vision"})
 """Model types whose fp8 checkpoints keep routed experts in MXFP4 unless ``expert_dtype`` says otherwise."""
 
 
-def read_quantization(config: ModelConfig) -> Quantization:
+Capability = tuple[int, int]
+
+
+def read_quantization(config: ModelConfig, capability: Capability) -> Quantization:
     """How the checkpoint stores its modules.
+
+    Args:
+        config: The checkpoint.
+        capability: Compute capability, which picks the kernels of experts.
 
     Raises:
         ConfigError: The scheme is not one whose bytes are known.
@@ -46,11 +52,12 @@ def read_quantization(config: ModelConfig) -> Quantization:
     section = quantization_section(config)
     method = str(section.get("quant_method") or "").lower().replace("_", "-")
     if not method:
-        return UNQUANTIZED  # vLLM 0.33.0 `ModelConfig._verify_quantization` needs quant_method
+        return dataclasses.replace(UNQUANTIZED, padding=unquantized_padding(capability))  # vLLM 0.33.0 `ModelConfig._verify_quantization` needs quant_method
     reader = METHODS.get(method)
     if reader is None:
         raise unknown_scheme("quant_method", section.get("quant_method"))
-    return reader(section, config)
+    read = reader(section, config, capability)
+    return dataclasses.replace(read, padding=unquantized_padding(capability))
 
 
 def _except(ignored: Matcher, linear: Scheme, experts: Scheme | None) -> ModuleScheme:
@@ -64,7 +71,7 @@ def _except(ignored: Matcher, linear: Scheme, experts: Scheme | None) -> ModuleS
     return scheme
 
 
-def _read_fp8(section: Mapping[str, Any], config: ModelConfig) -> Quantization:
+def _read_fp8(section: Mapping[str, Any], config: ModelConfig, capability: Capability) -> Quantization:
     """8-bit floats (vLLM 0.33.0 `Fp8Config`)."""
     names = names_of(section, "ignored_layers", "modules_to_not_convert")
     match = suffix if config.model_type in {"minimax_m2", "glm5_next"} else exact
@@ -73,8 +80,8 @@ def _read_fp8(section: Mapping[str, Any], config: ModelConfig) -> Quantization:
     if str(section.get("moe_quant_algo") or "").upper() == "NVFP4":
         experts = nvfp4()
     elif section.get("store_dtype") == "mxfp4" or _has_fp4_experts(config):
-        experts = mxfp4()
-    return Quantization(name="fp8", scheme=_except(match(names), linear, experts))
+        experts = mxfp4(mxfp4_padding(capability))
+    return Quantization(name="fp8", scheme=_except(match(names), linear, experts), cache_scale_bytes=CACHE_SCALES)
 
 
 def _has_fp4_experts(config: ModelConfig) -> bool:
@@ -92,9 +99,10 @@ def _fp8_scheme(section: Mapping[str, Any], config: ModelConfig) -> Scheme:
     return fp8_block(block[0], block[1], scale_bytes=1 if exponent_scales else 4)
 
 
-def _read_mxfp4(section: Mapping[str, Any], config: ModelConfig) -> Quantization:  # noqa: ARG001 - one signature
+def _read_mxfp4(section: Mapping[str, Any], config: ModelConfig, capability: Capability) -> Quantization:  # noqa: ARG001 - one signature
     """4-bit experts; everything else in the model dtype (vLLM 0.33.0 `Mxfp4Config`)."""
-    experts = mxfp4(input_multiple=MARLIN_HIDDEN, intermediate_multiple=MARLIN_INTERMEDIATE)
+    padding = gpt_oss_padding(capability) if config.model_type == "gpt_oss" else mxfp4_padding(capability)
+    experts = mxfp4(padding)
     return Quantization(name="mxfp4", scheme=lambda path, kind: experts if kind == "experts" else None)  # noqa: ARG005
 
 
@@ -112,7 +120,7 @@ def _group_size(section: Mapping[str, Any]) -> int:
     return size
 
 
-def _read_gptq(section: Mapping[str, Any], config: ModelConfig) -> Quantization:  # noqa: ARG001 - one signature
+def _read_gptq(section: Mapping[str, Any], config: ModelConfig, capability: Capability) -> Quantization:  # noqa: ARG001 - one signature
     """Packed integers with group index and packed zero points (vLLM 0.33.0 `AutoGPTQConfig`)."""
     if section.get("dynamic"):
         raise unknown_scheme("dynamic", section.get("dynamic"))
@@ -131,7 +139,7 @@ def _read_gptq(section: Mapping[str, Any], config: ModelConfig) -> Quantization:
     return Quantization(name=f"gptq, {bits} bits", scheme=choose)
 
 
-def _read_awq(section: Mapping[str, Any], config: ModelConfig) -> Quantization:  # noqa: ARG001 - one signature
+def _read_awq(section: Mapping[str, Any], config: ModelConfig, capability: Capability) -> Quantization:  # noqa: ARG001 - one signature
     """Packed 4-bit integers with packed zero points (vLLM 0.33.0 `AutoAWQConfig`)."""
     bits = _bits(section, (4,))
     scheme = grouped_integers("AWQ", bits, _group_size(section), zero_points=True, source=AWQ_SOURCE)
@@ -139,13 +147,13 @@ def _read_awq(section: Mapping[str, Any], config: ModelConfig) -> Quantization: 
     return Quantization(name=f"awq, {bits} bits", scheme=_except(ignored, scheme, scheme))
 
 
-def _read_fbgemm(section: Mapping[str, Any], config: ModelConfig) -> Quantization:  # noqa: ARG001 - one signature
+def _read_fbgemm(section: Mapping[str, Any], config: ModelConfig, capability: Capability) -> Quantization:  # noqa: ARG001 - one signature
     """8-bit floats with a scale per channel (vLLM 0.33.0 `FBGEMMFp8Config`)."""
     scheme = eight_bit_channel("fp8")
     return Quantization(name="fbgemm_fp8", scheme=_except(exact(names_of(section, "modules_to_not_convert")), scheme, None))
 
 
-METHODS: Mapping[str, Callable[[Mapping[str, Any], ModelConfig], Quantization]] = {
+METHODS: Mapping[str, Callable[[Mapping[str, Any], ModelConfig, Capability], Quantization]] = {
     "fp8": _read_fp8,
     "deepseek-v4-fp8": _read_fp8,
     "mxfp4": _read_mxfp4,

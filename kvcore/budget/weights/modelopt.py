@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kvcore.budget.weights.matching import spellings, wildcard
-from kvcore.budget.weights.quantization import ModuleScheme, Quantization, names_of, unknown_scheme
+from kvcore.budget.weights.quantization import CACHE_SCALES, ModuleScheme, Quantization, names_of, unknown_scheme
 from kvcore.budget.weights.scheme import Scheme
 from kvcore.budget.weights.schemes import fp8_block, fp8_tensor, mxfp8, nvfp4
 from kvcore.config import ModelConfig
@@ -24,7 +24,7 @@ ALWAYS_UNQUANTIZED = ("vision_tower", "vision_model", "vit_large_projector")
 """Towers the engine never quantizes (vLLM 0.33.0 `ModelOptQuantConfigBase.get_quant_method`)."""
 
 
-def read_modelopt(section: Mapping[str, Any], config: ModelConfig) -> Quantization:  # noqa: ARG001 - one signature
+def read_modelopt(section: Mapping[str, Any], config: ModelConfig, capability: tuple[int, int]) -> Quantization:  # noqa: ARG001 - one signature
     """The scheme of each module of a ModelOpt checkpoint.
 
     Raises:
@@ -35,7 +35,12 @@ def read_modelopt(section: Mapping[str, Any], config: ModelConfig) -> Quantizati
     algorithm = str(inner.get("quant_algo") or "").upper()
     ignored = wildcard(names_of(inner, "ignore", "exclude_modules"))
     if algorithm == MIXED:
-        return Quantization(name="modelopt, mixed precision", scheme=_mixed(inner, ignored))
+        has_cache = bool(inner.get("kv_cache_scheme") or inner.get("kv_cache_quant_algo"))
+        return Quantization(
+            name="modelopt, mixed precision",
+            scheme=_mixed(inner, ignored),
+            cache_scale_bytes=CACHE_SCALES if has_cache else 0,
+        )
     scheme = ALGORITHMS.get(algorithm)
     if scheme is None:
         raise unknown_scheme("quant_algo", inner.get("quant_algo"))
@@ -45,7 +50,7 @@ def read_modelopt(section: Mapping[str, Any], config: ModelConfig) -> Quantizati
             return None
         return scheme
 
-    return Quantization(name=f"modelopt, {algorithm}", scheme=choose)
+    return Quantization(name=f"modelopt, {algorithm}", scheme=choose, cache_scale_bytes=CACHE_SCALES, scales_latents=True)
 
 
 def _mixed(section: Mapping[str, Any], ignored: Any) -> ModuleScheme:

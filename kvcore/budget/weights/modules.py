@@ -44,6 +44,9 @@ class Linear:
         quantizable: Whether the engine builds the layer with the checkpoint's quantization scheme.
         dtype: Element type where it is not the model's.
         counted: Whether the published parameter count includes it.
+        copied: Outputs the engine stores although the checkpoint does not: copies of another projection.
+        attends: Feeds an attention module (``keys``: with keys and values; ``latent``: with latents), for whose cache a
+            quantized checkpoint stores scales; empty: does not.
     """
 
     name: str
@@ -55,6 +58,8 @@ class Linear:
     quantizable: bool = True
     dtype: str | None = None
     counted: bool = True
+    copied: int = 0
+    attends: Literal["", "keys", "latent"] = ""
 
     @property
     def size(self) -> int:
@@ -63,8 +68,9 @@ class Linear:
 
     @property
     def params(self) -> int:
-        """Parameters over all ranks."""
-        return self.size * self.inputs + (self.size if self.bias else 0)
+        """Published parameters."""
+        own = self.size - self.copied
+        return own * self.inputs + (own if self.bias else 0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kvcore.budget.weights.kernels import NO_PADDING, Padding
 from kvcore.budget.weights.modules import Experts, Linear, Vocabulary
 from kvcore.budget.weights.scheme import Scheme, plain
 from kvcore.config import ModelConfig
@@ -21,10 +22,17 @@ class Quantization:
     Attributes:
         name: The scheme as people call it; empty for none.
         scheme: Scheme of each module.
+        cache_scale_bytes: Bytes of the scales each attention module keeps for its cache (vLLM 0.33.0
+            `BaseKVCacheMethod.create_weights`, `CompressedTensorsKVCacheMethod.create_weights`).
+        scales_latents: Whether modules that attend to latents keep such scales too.
+        padding: What 16-bit experts are padded to.
     """
 
     name: str
     scheme: ModuleScheme
+    cache_scale_bytes: int = 0
+    scales_latents: bool = False
+    padding: Padding = NO_PADDING
 
     def linear_scheme(self, path: str, module: Linear, dtype: str) -> Scheme:
         """The scheme of a linear layer; every fused projection shares it."""
@@ -35,9 +43,15 @@ class Quantization:
         names = [path, *(f"{parent}.{output.name}" for output in module.outputs)]
         return self._first(dict.fromkeys(names), "linear") or unquantized
 
+    def cache_scales(self, module: Linear) -> int:
+        """Bytes of the cache scales of the attention module a layer feeds."""
+        if module.attends == "keys" or (module.attends == "latent" and self.scales_latents):
+            return self.cache_scale_bytes
+        return 0
+
     def expert_scheme(self, path: str, module: Experts, dtype: str) -> Scheme:
         """The scheme of a layer's routed experts."""
-        return (self._first([path], "experts") if module.quantizable else None) or plain(ELEMENT_BYTES[dtype])
+        return (self._first([path], "experts") if module.quantizable else None) or plain(ELEMENT_BYTES[dtype], self.padding)
 
     def vocabulary_scheme(self, path: str, module: Vocabulary, dtype: str) -> Scheme:
         """The scheme of an embedding or output head."""
@@ -48,6 +62,9 @@ class Quantization:
         schemes = [self.scheme(name, kind) for name in names]
         return None if any(scheme is None for scheme in schemes) else schemes[0]
 
+
+CACHE_SCALES = 4 * 2
+"""Scales of queries, keys, values and probabilities, in the 16-bit model dtype."""
 
 UNQUANTIZED = Quantization(name="", scheme=lambda path, kind: None)  # noqa: ARG005 - a constant answer
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kvcore.arithmetic import round_up
+from kvcore.budget.weights.kernels import NO_PADDING, Padding
 from kvcore.budget.weights.ranks import ExpertShape, LinearShape
 
 
@@ -30,11 +32,20 @@ def expert_elements(shape: ExpertShape) -> int:
     return shape.count * shape.inputs * shape.intermediate * (shape.projections + 1)
 
 
-def plain(element_bytes: int) -> Scheme:
-    """Matrices in a plain element type."""
+def plain(element_bytes: int, padding: Padding = NO_PADDING) -> Scheme:
+    """Matrices in a plain element type, experts padded for their kernel."""
+
+    def padded(shape: ExpertShape) -> tuple[int, int]:
+        return round_up(shape.inputs, padding.inputs), round_up(shape.intermediate, padding.intermediate)
+
+    def experts(shape: ExpertShape) -> int:
+        inputs, intermediate = padded(shape)
+        return shape.count * inputs * intermediate * (shape.projections + 1) * element_bytes
+
     return Scheme(
         name="unquantized",
         linear_bytes=lambda shape: shape.size * shape.inputs * element_bytes,
-        expert_bytes=lambda shape: expert_elements(shape) * element_bytes,
+        expert_bytes=experts,
+        expert_padding=padded,
         source="vLLM 0.33.0 `UnquantizedLinearMethod`, `UnquantizedFusedMoEMethod`",
     )

@@ -6,6 +6,7 @@ Every function counts what the engine's ``create_weights`` of that scheme regist
 import math
 
 from kvcore.arithmetic import cdiv, round_up
+from kvcore.budget.weights.kernels import NO_PADDING, Padding
 from kvcore.budget.weights.ranks import ExpertShape, LinearShape
 from kvcore.budget.weights.scheme import Scheme, expert_elements
 
@@ -13,6 +14,10 @@ FLOAT32 = 4
 HALF = 2
 PACKED_INT4 = 2
 """Four-bit weights per byte."""
+
+LINEAR_SHAPE = 2 * 8
+EXPERT_SHAPE = 2 * 2
+"""Bytes of an unpacked shape: two 64-bit numbers of a linear layer, two 16-bit ones of an expert."""
 
 SMALLEST_TILE = 32
 """Side below which tiles are not refined."""
@@ -86,8 +91,9 @@ def eight_bit_channel(name: str) -> Scheme:
 
 
 def grouped_integers(
-    name: str, bits: int, group_size: int, *, zero_points: bool = False, group_index: bool = False, source: str
-) -> Scheme:
+    name: str, bits: int, group_size: int, *, zero_points: bool = False, group_index: bool = False,
+    with_shapes: bool = False, source: str,
+) -> Scheme:  # fmt: skip
     """Integers packed into words, with a 16-bit scale per group of inputs.
 
     Args:
@@ -96,6 +102,7 @@ def grouped_integers(
         group_size: Inputs per scale; -1: one group for all inputs of the whole layer.
         zero_points: Whether a packed zero point stands beside every scale.
         group_index: Whether every input names its group in 32 bits.
+        with_shapes: Whether the unpacked shape is stored beside every matrix.
         source: Engine symbol the parameters were read from.
     """
     per_word = 32 // bits
@@ -110,11 +117,12 @@ def grouped_integers(
         return (words + zeros + index) * FLOAT32 + groups * outputs * HALF
 
     def linear(shape: LinearShape) -> int:
-        return matrix(shape.size, shape.inputs, shape.whole_inputs)
+        return matrix(shape.size, shape.inputs, shape.whole_inputs) + (LINEAR_SHAPE if with_shapes else 0)
 
     def experts(shape: ExpertShape) -> int:
         wide = matrix(shape.projections * shape.intermediate, shape.inputs, shape.inputs)
-        return shape.count * (wide + matrix(shape.inputs, shape.intermediate, shape.whole_intermediate))
+        narrow = matrix(shape.inputs, shape.intermediate, shape.whole_intermediate)
+        return shape.count * (wide + narrow + (2 * EXPERT_SHAPE if with_shapes else 0))
 
     return Scheme(name=f"{name}, {bits} bits", linear_bytes=linear, expert_bytes=experts, source=source)
 
@@ -123,14 +131,16 @@ def nvfp4(group_size: int = 16, *, static_inputs: bool = True) -> Scheme:
     """4-bit floats with an 8-bit scale per group and a float32 scale per projection."""
     scalars = 2 if static_inputs else 1
 
-    def matrix(elements: int) -> int:
-        return elements // PACKED_INT4 + elements // group_size
+    def matrix(outputs: int, inputs: int) -> int:
+        return outputs * (inputs // PACKED_INT4 + inputs // group_size)
 
     def linear(shape: LinearShape) -> int:
-        return matrix(shape.size * shape.inputs) + scalars * len(shape.outputs) * FLOAT32
+        return matrix(shape.size, shape.inputs) + scalars * len(shape.outputs) * FLOAT32
 
     def experts(shape: ExpertShape) -> int:
-        return matrix(expert_elements(shape)) + shape.count * (shape.projections + 1) * scalars * FLOAT32
+        wide = matrix(shape.projections * shape.intermediate, shape.inputs)
+        scales = (shape.projections + 1) * scalars * FLOAT32
+        return shape.count * (wide + matrix(shape.inputs, shape.intermediate) + scales)
 
     return Scheme(
         name="NVFP4",
@@ -140,12 +150,12 @@ def nvfp4(group_size: int = 16, *, static_inputs: bool = True) -> Scheme:
     )
 
 
-def mxfp4(*, input_multiple: int = 1, intermediate_multiple: int = 1) -> Scheme:
+def mxfp4(padding: Padding = NO_PADDING) -> Scheme:
     """4-bit floats with an 8-bit exponent per 32 inputs, padded to what the kernel of experts works on."""
     group = 32
 
     def padded(shape: ExpertShape) -> tuple[int, int]:
-        return round_up(shape.inputs, input_multiple), round_up(shape.intermediate, intermediate_multiple)
+        return round_up(shape.inputs, padding.inputs), round_up(shape.intermediate, padding.intermediate)
 
     def matrix(elements: int) -> int:
         return elements // PACKED_INT4 + elements // group

@@ -81,7 +81,8 @@ def module_bytes(path: str, module: Module, ranks: Ranks, dtype: str, quantizati
     if isinstance(module, Linear):
         shape = linear_shape(module, ranks)
         stored = quantization.linear_scheme(path, module, module.dtype or dtype)
-        return stored.linear_bytes(shape) + (shape.size * ELEMENT_BYTES[module.dtype or dtype] if module.bias else 0)
+        bias = shape.size * ELEMENT_BYTES[module.dtype or dtype] if module.bias else 0
+        return stored.linear_bytes(shape) + bias + quantization.cache_scales(module)
     return _experts_bytes(path, module, ranks, dtype, quantization, element)
 
 

@@ -56,7 +56,9 @@ def network_of(config: ModelConfig) -> Network:
     return builder(config)
 
 
-def weigh(config: ModelConfig, ranks: Ranks, stage_layers: Sequence[int], dtype: str) -> ModelWeights:
+def weigh(
+    config: ModelConfig, ranks: Ranks, stage_layers: Sequence[int], dtype: str, capability: tuple[int, int] = (9, 0)
+) -> ModelWeights:
     """Weighs a model.
 
     Args:
@@ -64,13 +66,14 @@ def weigh(config: ModelConfig, ranks: Ranks, stage_layers: Sequence[int], dtype:
         ranks: Parallel sizes.
         stage_layers: Layers of each pipeline stage.
         dtype: The model's element type after the engine's defaults.
+        capability: Compute capability of the GPU, which picks the kernels of experts.
 
     Raises:
         ConfigError: The architecture's weights or the quantization scheme are not known.
         EngineRefusal: A module does not divide over the ranks.
     """
     network = network_of(config)
-    quantization = read_quantization(config)
+    quantization = read_quantization(config, capability)
     return ModelWeights(
         stages=stage_weights(network, ranks, stage_layers, dtype, quantization),
         params=published_params(network),

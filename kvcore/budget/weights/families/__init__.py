@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 
 from kvcore.budget.weights.decoder import Builder
+from kvcore.budget.weights.families.deepseek import DEEPSEEK
+from kvcore.budget.weights.families.gemma import GEMMA
+from kvcore.budget.weights.families.mixtures import MIXTURES
 from kvcore.budget.weights.families.qwen import QWEN
 from kvcore.budget.weights.families.text import TEXT
 
-BUILDERS: Mapping[str, Builder] = {**TEXT, **QWEN}
+BUILDERS: Mapping[str, Builder] = {**TEXT, **QWEN, **GEMMA, **DEEPSEEK, **MIXTURES}
 """Builder of each architecture."""

@@ -50,6 +50,7 @@ def qkv(name: str, sizes: AttentionSizes, *, bias: bool = False, gate: bool = Fa
         ),
         bias=bias,
         quantizable=quantizable,
+        attends="keys",
     )
 
 

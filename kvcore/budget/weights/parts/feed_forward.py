@@ -11,27 +11,32 @@ GROUP = "mlp"
 
 def gated_layers(
     prefix: str, hidden_size: int, intermediate: int, *, bias: bool = False, group: str = GROUP, split: bool = True,
+    quantizable: bool = True,
     names: tuple[str, str, str, str] = ("gate_up_proj", "gate_proj", "up_proj", "down_proj"),
 ) -> tuple[Linear, Linear]:  # fmt: skip
     """Gate and up projection in one layer, and the way back."""
     fused, gate, up, down = names
     return (
         linear(prefix + fused, group, hidden_size, {gate: intermediate, up: intermediate}, bias=bias,
-               split="column" if split else "whole"),
-        linear(prefix + down, group, intermediate, hidden_size, split="row" if split else "whole", bias=bias),
+               split="column" if split else "whole", quantizable=quantizable),
+        linear(prefix + down, group, intermediate, hidden_size, split="row" if split else "whole", bias=bias,
+               quantizable=quantizable),
     )  # fmt: skip
 
 
 def plain_layers(
     prefix: str, hidden_size: int, intermediate: int, *, bias: bool = False, group: str = GROUP, split: bool = True,
+    quantizable: bool = True,
     names: tuple[str, str] = ("up_proj", "down_proj"),
 ) -> tuple[Linear, Linear]:  # fmt: skip
     """One projection out and one back, without a gate."""
     up, down = names
     return (
-        linear(prefix + up, group, hidden_size, intermediate, bias=bias, split="column" if split else "whole"),
-        linear(prefix + down, group, intermediate, hidden_size, bias=bias, split="row" if split else "whole"),
-    )
+        linear(prefix + up, group, hidden_size, intermediate, bias=bias, split="column" if split else "whole",
+               quantizable=quantizable),
+        linear(prefix + down, group, intermediate, hidden_size, bias=bias, split="row" if split else "whole",
+               quantizable=quantizable),
+    )  # fmt: skip
 
 
 def gated_mlp(

@@ -72,7 +72,10 @@ def latent_modules(sizes: LatentSizes, prefix: str, *, bias: bool = False, fused
     output = linear(f"{prefix}o_proj", GROUP, sizes.num_heads * sizes.v_head_dim, sizes.hidden_size, split="row", bias=bias)
     modules += [
         norm(f"{prefix}kv_a_layernorm", sizes.kv_lora_rank),
-        linear(f"{prefix}kv_b_proj", GROUP, sizes.kv_lora_rank, sizes.up_projected),
+        Linear(
+            name=f"{prefix}kv_b_proj", group=GROUP, inputs=sizes.kv_lora_rank,
+            outputs=(Output(name="kv_b_proj", size=sizes.up_projected),), attends="latent",
+        ),
         output,
     ]
     return tuple(modules)

@@ -66,6 +66,7 @@ class Encoder:
         norm_bias: Whether norms have biases.
         qk_norms: Whether queries and keys are normalized per head.
         split: Whether ranks divide the layers.
+        quantizable: Whether the engine builds the tower with the checkpoint's quantization scheme.
     """
 
     prefix: str
@@ -89,6 +90,7 @@ class Encoder:
     norm_bias: bool = True
     qk_norms: bool = False
     split: bool = True
+    quantizable: bool = True
 
     def modules(self) -> tuple[Module, ...]:
         """Modules of all layers with their full paths."""
@@ -109,19 +111,21 @@ class Encoder:
             ),
             split="column" if self.split else "whole",
             bias=self.bias,
+            quantizable=self.quantizable,
         )
         output = linear(
             f"{prefix}{self.attention}{self.output}", self.group, heads * head, self.hidden_size,
             split="row" if self.split else "whole", bias=self.bias if self.output_bias is None else self.output_bias,
+            quantizable=self.quantizable,
         )  # fmt: skip
         modules: list[Module] = [fused, output]
         if self.gated:
             names = self.mlp_names if len(self.mlp_names) == 4 else ("gate_up_proj", "gate_proj", "up_proj", "down_proj")  # noqa: PLR2004
             modules += gated_layers(prefix + self.mlp, self.hidden_size, self.intermediate_size, bias=mlp_bias,
-                                    group=self.group, split=self.split, names=(names[0], names[1], names[2], names[3]))  # fmt: skip
+                                    group=self.group, split=self.split, quantizable=self.quantizable, names=(names[0], names[1], names[2], names[3]))  # fmt: skip
         else:
             modules += plain_layers(prefix + self.mlp, self.hidden_size, self.intermediate_size, bias=mlp_bias,
-                                    group=self.group, split=self.split, names=(self.mlp_names[0], self.mlp_names[1]))  # fmt: skip
+                                    group=self.group, split=self.split, quantizable=self.quantizable, names=(self.mlp_names[0], self.mlp_names[1]))  # fmt: skip
         modules.append(norm(f"{prefix}norms", self.norms * self.hidden_size, bias=self.norm_bias, group=self.group))
         if self.qk_norms:
             modules.append(norm(f"{prefix}qk_norms", 2 * head, group=self.group))
@@ -135,13 +139,13 @@ def plain_tensor(name: str, size: int, *, group: str = VISION, dtype: str | None
 
 def column_row(  # noqa: PLR0913 - one argument per fact
     prefix: str, inputs: int, between: int, outputs: int, *, bias: bool = True, split: bool = True,
-    names: tuple[str, str] = ("linear_fc1", "linear_fc2"), group: str = VISION,
+    names: tuple[str, str] = ("linear_fc1", "linear_fc2"), group: str = VISION, quantizable: bool = True,
 ) -> tuple[Linear, Linear]:  # fmt: skip
     """Two projections in a row, the first divided by outputs and the second by inputs."""
     first, second = names
     return (
-        linear(prefix + first, group, inputs, between, bias=bias, split="column" if split else "whole"),
-        linear(prefix + second, group, between, outputs, bias=bias, split="row" if split else "whole"),
+        linear(prefix + first, group, inputs, between, bias=bias, split="column" if split else "whole", quantizable=quantizable),
+        linear(prefix + second, group, between, outputs, bias=bias, split="row" if split else "whole", quantizable=quantizable),
     )
 
 
