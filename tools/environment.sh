@@ -22,7 +22,7 @@ if ! .venv/bin/python -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/d
 fi
 
 echo "Installing requirements/$wanted.txt into .venv"
-pip=(.venv/bin/python -m pip --disable-pip-version-check install --quiet)
+pip=(.venv/bin/python -m pip --disable-pip-version-check install -qq)
 "${pip[@]}" --require-hashes --only-binary :all: -r "requirements/$wanted.txt"
 "${pip[@]}" --no-deps --no-build-isolation --no-index --editable .
 
