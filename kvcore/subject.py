@@ -8,6 +8,7 @@ from kvcore.catalog.models import find_model
 from kvcore.config import ModelConfig, read_config
 from kvcore.errors import input_error
 from kvcore.layout import Layout, architecture_of, lay_out
+from kvcore.layout.by_hand import GivenPerRequest, read_layout
 from kvcore.layout.drafters import NOTHING_CACHED
 from kvcore.layout.traits import Traits
 from kvcore.report.report import Source
@@ -84,7 +85,13 @@ def subject_of(request: Request) -> Subject:
     if request.config is not None:
         name = request.config.get("_name_or_path")
         return _of_config(request.config, name if isinstance(name, str) and name else "config.json", (), ())
-    raise input_error("layout", request.layout, "layouts given by hand are not read yet", "Give a model or a config.")
+    if request.layout is None:
+        raise input_error("model", None, "a model, config or layout is expected", "Give one of them.")
+    given = read_layout(request.layout)
+    keeps_state = any(isinstance(layer.cache, GivenPerRequest) for layer in given.layout.layers)
+    return Subject(
+        name=given.name, config=None, traits=Traits(keeps_state=keeps_state), given_layout=given.layout
+    )
 
 
 def _of_config(

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kvcore.layout.cache import Cache
+from kvcore.layout.paging import GivenPaging
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,11 +36,13 @@ class Layout:
         layers: Caches in model order; a layer may own none, one or several.
         notes: What the reader should know (for example "text part of a multimodal model only").
         shared_layers: Pairs of a layer that stores nothing and the layer whose cache it reads.
+        tower_sizes: Heads and widths of vision or audio towers by config key, which tensor parallelism must divide too.
         num_attention_heads: Query heads as the config states them; engines choose kernels by them. None: not stated.
         num_key_value_heads: KV heads as the config states them. None: not stated.
         head_size: Largest head size the config states. None: not stated.
         soft_capping: Attention logits are capped.
         extra_retained_tokens: Tokens every sliding window keeps beyond its own for drafters of several modules.
+        paging: What a layout given by hand states about paging; None: the engine decides.
     """
 
     attention_kind: str
@@ -47,11 +50,13 @@ class Layout:
     layers: tuple[LayerCache, ...]
     notes: tuple[str, ...] = ()
     shared_layers: tuple[tuple[int, int], ...] = ()
+    tower_sizes: tuple[tuple[str, int], ...] = ()
     num_attention_heads: int | None = None
     num_key_value_heads: int | None = None
     head_size: int | None = None
     soft_capping: bool = False
     extra_retained_tokens: int = 0
+    paging: GivenPaging | None = None
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -19,7 +19,8 @@ from kvcore.engines.vllm.capacity import (
     project,
     request_blocks,
 )
-from kvcore.engines.vllm.checks import check_deployment
+from kvcore.engines.vllm.checks import check_deployment, check_shared_layers
+from kvcore.engines.vllm.given import given_block_bytes, given_groups
 from kvcore.engines.vllm.grouping import CacheGroup, PlannedLayer, group_layers
 from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.engines.vllm.specs import ChargeContext, SlidingWindowSpec
@@ -128,17 +129,21 @@ def plan(
     stage_layers = layers_per_stage(
         layout.num_hidden_layers, settings.pipeline_parallel_size, pipeline_layer_partition
     )
+    check_shared_layers(layout, stage_of_layers(stage_layers))
     parts, alignment = _store_parts(layout, settings, traits)
     layers = _planned_layers(layout, parts, stage_layers)
     backends = _distinct_backends(parts)
     kv_cache_layout = resolve_tensor_layout(backends, [layer.spec for layer in layers])
     block_outermost = is_block_outermost(kv_cache_layout)
-    groups = group_layers(
-        layers,
-        profile=settings.profile,
-        disable_hybrid_kv_cache_manager=settings.disable_hybrid_kv_cache_manager,
-        block_outermost=block_outermost,
-    )
+    if layout.paging is not None and layout.paging.groups:
+        groups = given_groups(layers, layout.paging)
+    else:
+        groups = group_layers(
+            layers,
+            profile=settings.profile,
+            disable_hybrid_kv_cache_manager=settings.disable_hybrid_kv_cache_manager,
+            block_outermost=block_outermost,
+        )
     context = ChargeContext(
         max_in_flight_tokens=settings.max_in_flight_tokens,
         decode_context_parallel_size=settings.decode_context_parallel_size,
@@ -147,6 +152,8 @@ def plan(
     )
     projected = [tuple(project(group, stage) for group in groups) for stage in range(len(stage_layers))]
     block_bytes = tuple(bytes_per_block(own, block_outermost=block_outermost) for own in projected) if groups else ()
+    if layout.paging is not None:
+        block_bytes = given_block_bytes(block_bytes, layout.paging)
     unfitted = Plan(
         parts=parts,
         groups=groups,
@@ -206,10 +213,11 @@ def _fit(
 def _store_parts(layout: Layout, settings: EngineSettings, traits: Traits) -> tuple[tuple[PlannedPart, ...], Alignment]:
     """Stores every part at the block size in force: the backends' own, then raised to the state page of hybrids."""
     parts = parts_by_cache_dtype(layout, settings)
+    stated = settings.block_size or (layout.paging.block_size if layout.paging is not None else None)
     context = StoreContext(
         gpu=settings.gpu,
         tensor_parallel_size=settings.tensor_parallel_size,
-        block_size=settings.block_size or DEFAULT_BLOCK_SIZE,
+        block_size=stated or DEFAULT_BLOCK_SIZE,
         dtype=settings.dtype,
         kv_cache_dtype=settings.kv_cache_dtype,
         num_speculative_tokens=settings.num_speculative_tokens,
@@ -237,7 +245,9 @@ def _store_parts(layout: Layout, settings: EngineSettings, traits: Traits) -> tu
 
     provisional = stored_at(context)
     backends = _distinct_backends(provisional)
-    base = dataclasses.replace(context, block_size=block_size_in_force(backends, settings.block_size))
+    base = dataclasses.replace(context, block_size=block_size_in_force(backends, stated))
+    if layout.paging is not None and layout.paging.block_size is not None:
+        return stored_at(base), Alignment(block_size=base.block_size)
     alignment = align_block_size([item.stored for item in stored_at(base)], base)
     aligned = dataclasses.replace(
         base, block_size=alignment.block_size, state_page_size_padded=alignment.state_page_size_padded

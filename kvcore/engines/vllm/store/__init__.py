@@ -13,6 +13,7 @@ from kvcore.engines.vllm.store.compressed import (
     store_window_latent,
 )
 from kvcore.engines.vllm.store.cross import store_cross
+from kvcore.engines.vllm.store.given import store_given
 from kvcore.engines.vllm.store.indexer import store_indexer
 from kvcore.engines.vllm.store.latent import store_latent
 from kvcore.engines.vllm.store.pooled_indexer import store_pooled_indexer, store_tail_ring
@@ -21,6 +22,7 @@ from kvcore.engines.vllm.store.stored import StoreContext, Stored
 from kvcore.engines.vllm.store.window import store_window
 from kvcore.errors import refusal
 from kvcore.layout.block_sparse import BlockSparseCache, IndexKeyCache
+from kvcore.layout.by_hand import GROWTHS
 from kvcore.layout.cache import (
     AttentionCache,
     Cache,
@@ -54,6 +56,7 @@ STORES: Mapping[type[Cache], Callable[[Any, StoreContext], Stored]] = {
     PooledIndexerCache: store_pooled_indexer,
     BlockSparseCache: store_block_sparse,
     IndexKeyCache: store_index_key,
+    **dict.fromkeys(GROWTHS.values(), store_given),
     TailRingCache: store_tail_ring,
     **dict.fromkeys(STATE_RULES, store_state),
 }
