@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kvcore.config.class_defaults import CLASS_DEFAULTS, SIZE_KEYS
-from kvcore.config.text_types import ARCHITECTURE_TYPES, WRAPPER_TEXT_TYPES
+from kvcore.config.text_types import ARCHITECTURE_TYPES, NESTED_ONLY, WRAPPER_TEXT_TYPES
 from kvcore.errors import ConfigError, FieldError, config_error, shown
 
 TEXT_CONFIG_KEYS = ("text_config", "llm_config", "language_config", "thinker_config")
@@ -73,6 +73,10 @@ class ModelConfig:
             return default
         value = CLASS_DEFAULTS.get(self.model_type, {}).get(key)
         return default if value is None else value
+
+    def root_value(self, dotted: str) -> Any:
+        """Returns the value at a dotted path from the root, None where there is none."""
+        return _lookup(self.root, dotted)
 
     def path(self, key: str) -> str:
         """The key as a dotted path from the root, for error messages."""
@@ -183,12 +187,15 @@ def _layer_count(config: ModelConfig) -> int:
 
 
 def _text_config(root: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    """The language model's object and its path; empty where a wrapper's class ignores keys that stand flat in the root."""
     text, path = root, ""
     for _ in range(4):  # wrappers nest at most a few levels
         nested = next((key for key in TEXT_CONFIG_KEYS if isinstance(text.get(key), Mapping)), None)
         if nested is None:
             break
         text, path = text[nested], f"{path}.{nested}" if path else nested
+    if not path and root.get("model_type") in NESTED_ONLY:
+        return {}, "text_config"
     return text, path
 
 

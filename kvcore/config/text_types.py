@@ -25,6 +25,9 @@ WRAPPER_TEXT_TYPES: Mapping[str, str] = {
 }  # fmt: skip
 """Text model type by the wrapper's, where the nested config names none or stands flat in the root."""
 
+NESTED_ONLY = frozenset({"glm4v", "glm4v_moe", "glm_ocr", "qwen3_vl", "qwen3_vl_moe"})
+"""Wrappers whose class reads the language model's facts from ``text_config`` only: flat keys give way to its defaults."""
+
 ARCHITECTURE_TYPES: Mapping[str, str] = {
     "Cohere2ForCausalLM": "cohere2", "Exaone4ForCausalLM": "exaone4", "FalconForCausalLM": "falcon",
     "GPTBigCodeForCausalLM": "gpt_bigcode", "Gemma2ForCausalLM": "gemma2", "Gemma3ForCausalLM": "gemma3_text",

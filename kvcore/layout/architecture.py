@@ -33,6 +33,7 @@ class Architecture:
         mtp: Layers of the checkpoint's own drafter (multi-token prediction), where the engine has one.
         shares: Pairs of a layer that stores nothing and the layer whose cache it reads.
         language_model: Architecture of the language model a multimodal wrapper holds; None: the row is complete.
+        tower_keys: Root keys of sizes of vision or audio towers that tensor parallelism must divide, dotted.
         heads_per_layer: The configuration class states heads per layer, of which engines take the largest as the
             model's.
         source: Engine class the row was read from.
@@ -45,6 +46,7 @@ class Architecture:
     mtp: DraftBuilder | None = None
     shares: Sharing | None = None
     language_model: Callable[[ModelConfig], str] | None = None
+    tower_keys: tuple[str, ...] = ()
     heads_per_layer: bool = False
 
     def traits_of(self, config: ModelConfig) -> Traits:

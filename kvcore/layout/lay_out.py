@@ -58,12 +58,19 @@ def lay_out(
         layers=tuple(layers),
         notes=_notes(config),
         shared_layers=tuple(row.shares(config)) if row.shares is not None else (),
+        tower_sizes=_tower_sizes(config, row.tower_keys),
         num_attention_heads=config.optional_integer("num_attention_heads"),
         num_key_value_heads=_model_heads(row, layers) or _stated(lambda: config.num_key_value_heads),
         head_size=_model_head_size(row, layers) or _stated(lambda: config.head_dim),
         soft_capping=bool(config.get("attn_logit_softcapping")),
         extra_retained_tokens=retained,
     )
+
+
+def _tower_sizes(config: ModelConfig, keys: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    """Sizes of the towers as far as the config states them; those left to a class default are not checked."""
+    values = ((key, config.root_value(key)) for key in keys)
+    return tuple((key, value) for key, value in values if isinstance(value, int) and value > 0)
 
 
 def _model_heads(row: Architecture, layers: list[LayerCache]) -> int | None:

@@ -31,6 +31,9 @@ def minimal_row(config: ModelConfig) -> Architecture:
     Raises:
         ConfigError: A key hints at a mechanism that only the architecture's name would settle.
     """
+    if config.text_path:
+        rule = "the config names no architectures, and nests a language model in a wrapper"
+        raise config_error("architectures", None, rule, "Add architectures from the model's config.json.")
     for key, value in config.text.items():
         if _HINTS.search(key) and key not in _HARMLESS and value not in (None, False, 0, "", [], {}):
             rule = "the config names no architectures, and this key hints at more than plain attention"

@@ -23,6 +23,9 @@ GENERATING_SUFFIXES = ("ForCausalLM", "ForConditionalGeneration", "ChatModel", "
 BARE_MODELS = {"LlamaModel": "LlamaForCausalLM", "MistralModel": "LlamaForCausalLM", "Qwen2Model": "Qwen2ForCausalLM"}
 """Bare decoders vLLM serves by a generating class (vLLM 0.33.0 `registry._EMBEDDING_MODELS`)."""
 
+UNTYPED = frozenset({"LongcatFlashForCausalLM", "LongcatFlashNgramForCausalLM"})
+"""Remote code without a model type that vLLM knows by name (vLLM 0.33.0 `_ARCHITECTURE_TO_MODEL_TYPE`)."""
+
 MM_PREFIX_MODEL_TYPES = frozenset({"bagel", "gemma3", "molmo2", "moondream3", "paligemma"})
 """Root model types whose image tokens attend in both directions (vLLM 0.33.0 `is_mm_prefix_lm`)."""
 
@@ -36,19 +39,28 @@ def architecture_of(config: ModelConfig) -> Architecture:
     Raises:
         ConfigError: The engine dropped the architecture, or kvcore does not know it.
     """
-    name = config.architecture
+    name = _served_name(config)
     if not name:
         return minimal_row(config)
     row = _row(name)
     if row is None:
         raise _unknown(name)
+    if config.root.get("auto_map") and not config.root.get("model_type") and name not in UNTYPED:
+        rule = "vLLM does not recognize a checkpoint of remote code that names no model_type"
+        raise config_error("model_type", None, rule, "Add model_type from the model's code.")
     if row.language_model is None:
         return row
     inner = _row(row.language_model(config))
     if inner is None or inner.language_model is not None:
         raise _unknown(row.language_model(config))
     traits = _wrapped_traits(row.traits, inner.traits, config)
-    return dataclasses.replace(inner, traits=traits, source=row.source)
+    return dataclasses.replace(inner, traits=traits, source=row.source, tower_keys=row.tower_keys)
+
+
+def _served_name(config: ModelConfig) -> str:
+    """The architecture the engine builds: MiMo-V2 with a vision tower is a wrapper (vLLM `MimoV2ModelArchConfigConvertor`)."""
+    name = config.architecture
+    return "MiMoV2OmniForCausalLM" if name.startswith("MiMoV2") and config.root.get("vision_config") else name
 
 
 def _row(name: str) -> Architecture | None:

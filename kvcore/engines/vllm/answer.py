@@ -12,6 +12,7 @@ from kvcore.engines.vllm.derivation import derive
 from kvcore.engines.vllm.plan import Plan, plan
 from kvcore.engines.vllm.profile import Profile
 from kvcore.engines.vllm.profiles import find_profile
+from kvcore.engines.vllm.quantization_checks import check_quantization
 from kvcore.engines.vllm.sections import budget_section, capacity_section, layout_section, plan_section, request_section
 from kvcore.engines.vllm.reuse import state_warnings
 from kvcore.engines.vllm.settings import EngineSettings, resolve_settings
@@ -45,6 +46,9 @@ def work_out(request: Request) -> Answer:
     traits = subject.traits
     settings = resolve_settings(request, subject.config, traits, profile)
     check_attention_heads(subject.num_attention_heads, settings.tensor_parallel_size)
+    if subject.config is not None:
+        expert_ranks = 1 if request.enable_expert_parallel else settings.tensor_parallel_size
+        check_quantization(subject.config, expert_ranks, settings.kv_cache_dtype)
     layout = subject.lay_out(request.speculative_config)
     budget = resolve_budget(request, subject.config, settings, layout)
     planned = plan(

@@ -1,5 +1,9 @@
 """Deployments vLLM refuses before it plans anything."""
 
+from collections.abc import Sequence
+
+from kvcore.dtypes import is_fp8
+from kvcore.engines.vllm.selection.dense import HOPPER
 from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.errors import refusal
 from kvcore.layout.cache import AttentionCache, LatentCache
@@ -14,6 +18,8 @@ def check_deployment(layout: Layout, settings: EngineSettings, traits: Traits) -
         EngineRefusal: The first rule that refuses, with the field to change.
     """
     _check_pipeline(settings, traits)
+    _check_towers(layout, settings)
+    _check_alibi(settings, traits)
     _check_decode_context_parallel(layout, settings, traits)
 
 
@@ -26,6 +32,36 @@ def check_attention_heads(num_attention_heads: int | None, tensor_parallel_size:
     if num_attention_heads and num_attention_heads % tensor_parallel_size:
         rule = f"vLLM needs the {num_attention_heads} attention heads to divide evenly over the ranks"
         raise refusal("tensor_parallel_size", tensor_parallel_size, rule, f"Use a divisor of {num_attention_heads}.")
+
+
+def check_shared_layers(layout: Layout, stages: Sequence[int]) -> None:
+    """A layer that reads another's cache must be on that layer's pipeline stage (vLLM `validate_kv_sharing_target`).
+
+    Args:
+        layout: What persists.
+        stages: The stage of each layer.
+
+    Raises:
+        EngineRefusal: They are on different stages.
+    """
+    for layer, target in layout.shared_layers:
+        if stages[layer] != stages[target]:
+            rule = f"vLLM needs layer {layer} on the stage of layer {target}, whose cache it reads"
+            raise refusal("pipeline_parallel_size", max(stages) + 1, rule, "Use 1.")
+
+
+def _check_towers(layout: Layout, settings: EngineSettings) -> None:
+    tp = settings.tensor_parallel_size
+    for key, size in layout.tower_sizes:
+        if size % tp:
+            rule = f"vLLM divides the tower's {key} ({size}) over the ranks, and it does not divide evenly"
+            raise refusal("tensor_parallel_size", tp, rule, f"Use a divisor of {size}.")
+
+
+def _check_alibi(settings: EngineSettings, traits: Traits) -> None:
+    if traits.alibi and is_fp8(settings.kv_cache_dtype) and settings.gpu.capability[0] == HOPPER:
+        rule = "vLLM runs ALiBi on FlashAttention 2, which does not read an fp8 cache"
+        raise refusal("kv_cache_dtype", settings.kv_cache_dtype, rule, "Use auto.")
 
 
 def _check_pipeline(settings: EngineSettings, traits: Traits) -> None:

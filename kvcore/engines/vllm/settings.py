@@ -225,6 +225,8 @@ def _resolve_max_model_len(request: Request, config: ModelConfig | None, traits:
     if request.max_model_len == -1:
         if traits.attention_free:
             raise refusal("max_model_len", -1, "vLLM does not fit the length of models without attention", "Give a length.")
+        if limit.maximum is None:
+            raise refusal("max_model_len", -1, "vLLM fits no length where the config names no limit", "Give a length.")
         return limit.default
     if limit.maximum is not None and request.max_model_len > limit.maximum:
         raise refusal(

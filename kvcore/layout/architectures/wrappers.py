@@ -23,22 +23,38 @@ TEXT_ARCHITECTURES: Mapping[str, str] = {
 """Causal language model of a text model type (transformers 5.20, its causal-LM mapping)."""
 
 
+VISION = ("vision_config.num_heads", "vision_config.intermediate_size")
+"""Sizes vision towers divide over the ranks (vLLM 0.33.0, for example `Qwen2_5_VisionAttention`)."""
+
+OMNI = tuple(f"thinker_config.{key}" for key in (*VISION, "audio_config.encoder_attention_heads"))
+MIMO_OMNI = (*VISION, "vision_config.num_key_value_heads")
+NO_TOWER: tuple[str, ...] = ()
+"""Towers that run whole on every rank, or whose division is not checked here."""
+
+
 def _no_layers(config: ModelConfig) -> Sequence[str]:
     raise AssertionError("a wrapper's row is replaced by its language model's")
 
 
-def wrapper(module: str, language_model: str | None = None, traits: Traits = PLAIN) -> Architecture:
+def wrapper(
+    module: str,
+    language_model: str | None = None,
+    traits: Traits = PLAIN,
+    towers: tuple[str, ...] = NO_TOWER,
+) -> Architecture:
     """A wrapper around a language model.
 
     Args:
         module: The engine's module under ``model_executor/models``.
         language_model: Architecture the engine's class always builds; None: the text config's own.
         traits: What the wrapper means to engines.
+        towers: Sizes of the towers that tensor parallelism must divide.
     """
     return Architecture(
         layer_kinds=_no_layers,
         caches={},
         traits=traits,
+        tower_keys=towers,
         language_model=_always(language_model) if language_model else stated_language_model,
         source=f"vLLM 0.33.0 `models/{module}.py`",
     )
@@ -83,8 +99,8 @@ WRAPPERS: Mapping[str, Architecture] = {
     "Gemma4UnifiedForConditionalGeneration": wrapper("gemma4_unified", "Gemma4ForCausalLM"),
     "GlmAsrForConditionalGeneration": wrapper("glmasr", "LlamaForCausalLM"),
     "GlmOcrForConditionalGeneration": wrapper("glm_ocr", "Glm4ForCausalLM"),
-    "Glm4vForConditionalGeneration": wrapper("glm4_1v", "Glm4ForCausalLM"),
-    "Glm4vMoeForConditionalGeneration": wrapper("glm4_1v", "Glm4MoeForCausalLM"),
+    "Glm4vForConditionalGeneration": wrapper("glm4_1v", "Glm4ForCausalLM", towers=VISION),
+    "Glm4vMoeForConditionalGeneration": wrapper("glm4_1v", "Glm4MoeForCausalLM", towers=VISION),
     "GraniteSpeechForConditionalGeneration": wrapper("granite_speech"),
     "H2OVLChatModel": wrapper("h2ovl"),
     "HCXVisionV2ForCausalLM": wrapper("hyperclovax_vision_v2"),
@@ -102,7 +118,7 @@ WRAPPERS: Mapping[str, Architecture] = {
     "LlavaNextVideoForConditionalGeneration": wrapper("llava_next_video"),
     "LlavaOnevisionForConditionalGeneration": wrapper("llava_onevision"),
     "MiDashengLMModel": wrapper("midashenglm", "Qwen2ForCausalLM"),
-    "MiMoV2OmniForCausalLM": wrapper("mimo_v2_omni", "MiMoV2ForCausalLM"),
+    "MiMoV2OmniForCausalLM": wrapper("mimo_v2_omni", "MiMoV2ForCausalLM", towers=MIMO_OMNI),
     "Mistral3ForConditionalGeneration": wrapper("mistral3"),
     "Molmo2ForConditionalGeneration": wrapper("molmo2", "Qwen3ForCausalLM"),
     "MolmoForCausalLM": wrapper("molmo", "GlmForCausalLM"),
@@ -115,14 +131,14 @@ WRAPPERS: Mapping[str, Architecture] = {
     "Phi4MMForCausalLM": wrapper("phi4mm", "LlamaForCausalLM", NO_PIPELINE),
     "PixtralForConditionalGeneration": wrapper("pixtral"),
     "Qwen2AudioForConditionalGeneration": wrapper("qwen2_audio", "Qwen2ForCausalLM"),
-    "Qwen2VLForConditionalGeneration": wrapper("qwen2_vl", "Qwen2ForCausalLM"),
-    "Qwen2_5OmniForConditionalGeneration": wrapper("qwen2_5_omni_thinker", "Qwen2ForCausalLM"),
-    "Qwen2_5OmniModel": wrapper("qwen2_5_omni_thinker", "Qwen2ForCausalLM"),
-    "Qwen2_5_VLForConditionalGeneration": wrapper("qwen2_5_vl", "Qwen2ForCausalLM"),
+    "Qwen2VLForConditionalGeneration": wrapper("qwen2_vl", "Qwen2ForCausalLM", towers=VISION),
+    "Qwen2_5OmniForConditionalGeneration": wrapper("qwen2_5_omni_thinker", "Qwen2ForCausalLM", towers=OMNI),
+    "Qwen2_5OmniModel": wrapper("qwen2_5_omni_thinker", "Qwen2ForCausalLM", towers=OMNI),
+    "Qwen2_5_VLForConditionalGeneration": wrapper("qwen2_5_vl", "Qwen2ForCausalLM", towers=VISION),
     "Qwen3ASRForConditionalGeneration": wrapper("qwen3_asr", "Qwen3ForCausalLM"),
-    "Qwen3OmniMoeForConditionalGeneration": wrapper("qwen3_omni_moe_thinker", "Qwen3MoeForCausalLM"),
-    "Qwen3VLForConditionalGeneration": wrapper("qwen3_vl", "Qwen3ForCausalLM"),
-    "Qwen3VLMoeForConditionalGeneration": wrapper("qwen3_vl_moe", "Qwen3MoeForCausalLM"),
+    "Qwen3OmniMoeForConditionalGeneration": wrapper("qwen3_omni_moe_thinker", "Qwen3MoeForCausalLM", towers=OMNI),
+    "Qwen3VLForConditionalGeneration": wrapper("qwen3_vl", "Qwen3ForCausalLM", towers=VISION),
+    "Qwen3VLMoeForConditionalGeneration": wrapper("qwen3_vl_moe", "Qwen3MoeForCausalLM", towers=VISION),
     "SmolVLMForConditionalGeneration": wrapper("smolvlm", "LlamaForCausalLM", NO_PIPELINE),
     "Step3p7ForConditionalGeneration": wrapper("step3p7"),
     "UltravoxModel": wrapper("ultravox"),
