@@ -24,12 +24,12 @@ LEFT_OUT_KEYS = frozenset({
 
 LEFT_OUT_WORDS = frozenset({
     "beam", "beams", "beta", "dropout", "eps", "epsilon", "jitter", "layerdrop", "loss", "lr", "mask", "pdrop", "penalty",
-    "placeholder", "range", "softcap", "softcapping", "std", "suppress", "temperature", "theta", "tokenizer", "tunable",
+    "placeholder", "range", "std", "suppress", "temperature", "theta", "tokenizer", "tunable",
     "tune", "wandb", "forced", "lora_adaptations", "drop_tokens", "init", "initializer", "pinpoints", "swiglu",
 })  # fmt: skip
 """Words, between underscores, of keys that are left out."""
 
-_LEFT_OUT = re.compile(r"^_|(_token|_start|_end|_newline|_pad|^pad)(_id|_index)$|_token$")
+_LEFT_OUT = re.compile(r"^_|(_token|_start|_end|_newline|_pad|^pad)(_id|_index)$|(?<!_per)_token$")
 _KEPT_ALL_THE_SAME = frozenset({"_num_mtp_layers", "block_use_swiglu", "mask_token"})
 _MODULE_LISTS = ("ignore", "ignored_layers", "modules_to_not_convert", "exclude_modules", "quantized_layers", "targets")
 _OTHER_EXPERT = re.compile(r"\.experts\.(?!0\b)\d+\b")
