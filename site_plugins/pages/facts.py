@@ -15,11 +15,12 @@ STATUS_WORDS = {
 STATUS_SHORT = {"engine": "engine code", "log": "engine log", "derived": "derived"}
 
 
+# Longer names first: one of them ends in a shorter one.
 KIND_SHORT = {
+    "multi-head latent attention": "MLA",
     "multi-head attention": "MHA",
     "multi-query attention": "MQA",
     "grouped-query attention": "GQA",
-    "multi-head latent attention": "MLA",
 }
 
 
@@ -29,8 +30,10 @@ def kind_of(report: Report) -> str:
 
 
 def short_kind(kind: str) -> str:
-    """Returns the usual abbreviation of a kind, or the kind itself where it has none."""
-    return KIND_SHORT.get(kind, capitalised(kind))
+    """Returns a kind with the usual abbreviations: "gated delta-net with grouped-query attention" as with GQA."""
+    for name, short in KIND_SHORT.items():
+        kind = kind.replace(name, short)
+    return capitalised(kind.replace(" with ", " + "))
 
 
 def contexts(limit: int | None) -> tuple[int, ...]:

@@ -39,7 +39,7 @@ def index_page(models: Listed) -> str:
             front_matter(meta),
             "# Models\n",
             _introduction(len(models), engine, budget),
-            '<div class="kv-index" data-kv-index>',
+            '<div class="kv-index" data-kv-index data-search-exclude>',
             '<form class="kv-filter" data-kv-filter hidden>',
             '<label>Find <input type="search" name="q" autocomplete="off" placeholder="name or organisation"></label>',
             _select("kind", "Kind", kinds),

@@ -6,7 +6,7 @@ from html import escape
 from kvcore.catalog import ModelEntry
 from kvcore.report import to_json
 from kvcore.report.document import Block, Document, Paragraph
-from kvcore.report.figures import grouped
+from kvcore.report.figures import grouped, scaled
 from kvcore.report.render import SECTIONS, render, render_section, review
 from kvcore.report.report import Report
 from kvcore.report.sections import evidence, headline, inputs
@@ -76,7 +76,7 @@ def _facts(entry: ModelEntry, report: Report, ask: Ask) -> str:
         facts.append(layer_count(sum(report.plan.stage_layers)))
     limit, params = context_limit(entry, ask), parameters(entry)
     facts += [f"{grouped(limit)} tokens of context"] if limit else []
-    facts += [f"{grouped(params)} parameters"] if params else []
+    facts += [f"{scaled(params, 10**9, 1)} B parameters"] if params else []
     dtype = value_of(report, "dtype")
     if isinstance(dtype, str):
         facts.append(dtype)
@@ -109,7 +109,8 @@ def _catalogue_entry(entry: ModelEntry) -> Paragraph:
 def _html(blocks: tuple[Block, ...]) -> str:
     """One HTML block for Markdown to leave alone: it must hold no empty line."""
     written = html.blocks(blocks)
-    return f'<div class="kv-document">\n{written}\n</div>\n' if written else ""
+    # Figures would fill the search index and help nobody find a page; its name, facts and headings are searched.
+    return f'<div class="kv-document" data-search-exclude>\n{written}\n</div>\n' if written else ""
 
 
 def _json(value: object) -> str:

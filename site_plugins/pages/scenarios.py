@@ -6,7 +6,7 @@ engine as ``kv_cache_memory_bytes``, so every figure that follows is exact.
 
 from kvcore.arithmetic import GIB
 
-BUDGETS = (10 * GIB, 40 * GIB, 80 * GIB)
+BUDGETS = (40 * GIB, 80 * GIB)
 TENSOR_PARALLEL_SIZES = (1, 2, 4, 8)
 CONTEXTS = (8_192, 32_768, 131_072)
 

@@ -9,7 +9,7 @@ import yaml
 from kvcore.catalog import ModelEntry, ModelSource
 from kvcore.errors import FieldError
 from kvcore.report.report import Input, Report
-from site_plugins.pages.facts import contexts, headline_request
+from site_plugins.pages.facts import contexts, headline_request, short_kind
 from site_plugins.pages.index_page import index_page
 from site_plugins.pages.kinds_page import kinds_page
 from site_plugins.pages.matrix import capacity_matrix
@@ -96,7 +96,7 @@ def test_a_title_cannot_become_markup() -> None:
 
 
 def test_html_in_a_page_holds_no_empty_line_that_would_end_it() -> None:
-    inside = page().split('<div class="kv-document">')[1:]
+    inside = page().split('<div class="kv-document" data-search-exclude>')[1:]
     assert all("\n\n" not in part.split("\n</div>\n")[0] for part in inside)
 
 
@@ -158,3 +158,8 @@ def test_the_snippet_for_a_review_ends_with_a_permalink_to_the_same_question() -
     snippet = model_files(ENTRY, ask, SITE_URL)[4].content
     assert "40.00 requests of 8,192 tokens fit at once" in snippet
     assert "(<https://atlas.example/calculator/?model=example%2Fdense-8b&tensor_parallel_size=1" in snippet
+
+
+def test_a_mixed_kind_is_abbreviated_part_by_part() -> None:
+    assert short_kind("gated delta-net with grouped-query attention") == "Gated delta-net + GQA"
+    assert short_kind("multi-head latent attention") == "MLA"

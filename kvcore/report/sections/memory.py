@@ -1,6 +1,6 @@
 """Where the memory goes: the budget of one GPU with its reserves (feature F03), in GiB and in bytes."""
 
-from kvcore.report.document import Block, Column, Figure, Note, Row, Segment, Shares, Table, Text
+from kvcore.report.document import Block, Code, Column, Figure, Note, Row, Segment, Shares, Table, Text
 from kvcore.report.figures import byte_count, count, gibibytes, sized
 from kvcore.report.report import BudgetReport, Report
 from kvcore.report.sections.wording import engine_name, prose, value_of
@@ -75,15 +75,13 @@ def _interval(budget: BudgetReport) -> tuple[Block, ...]:
     if budget.interval_bytes is None:
         return ()
     low, high = budget.interval_bytes
-    return (
-        Note(
-            "info",
-            (
-                "The budget is an estimate: between ",
-                sized("budget.interval_bytes.0", low),
-                " and ",
-                sized("budget.interval_bytes.1", high),
-                ". A startup log's own figure, given as available_kv_cache_gib, makes every other number exact.",
-            ),
-        ),
+    if budget.kind != "estimated":
+        figures = (byte_count("budget.interval_bytes.0", low), " and ", byte_count("budget.interval_bytes.1", high))
+        return (Note("info", ("The budget is a printed, rounded figure: it stands for between ", *figures, " bytes.")),)
+    figures = (sized("budget.interval_bytes.0", low), " and ", sized("budget.interval_bytes.1", high))
+    remedy = (
+        ". A startup log's own figure, given as ",
+        Code("available_kv_cache_gib"),
+        ", makes every other number exact.",
     )
+    return (Note("info", ("The budget is an estimate: between ", *figures, *remedy)),)

@@ -77,7 +77,7 @@ def _budget(report: Report) -> list[str]:
     if budget is None or budget.kv_cache_bytes is None:
         return []
     words = f"{readable_bytes(budget.kv_cache_bytes)} of cache per GPU ({budget.kind}"
-    if budget.interval_bytes is not None:
+    if budget.kind == "estimated" and budget.interval_bytes is not None:
         low, high = budget.interval_bytes
         words += f", {readable_bytes(low)} to {readable_bytes(high)}"
     return [f"{words})"]

@@ -41,7 +41,7 @@ def shares(title: str, segments: Sequence[Segment], figures: Sequence[str]) -> s
             f'height="{_BAR_HEIGHT}"><title>{escape(segment.label)}: {escape(segment.figure.plain)}</title></rect>'
         )
     legend = "".join(
-        f'<li class="kv-tone kv-tone--{segment.tone}"><span>{escape(segment.label)}</span> {figure}</li>'
+        f'<li class="kv-tone kv-tone--{segment.tone}"><span>{escape(segment.label)}:</span> {figure}</li>'
         for segment, figure in zip(segments, figures, strict=True)
     )
     return (
@@ -61,7 +61,7 @@ def layers(title: str, cells: Sequence[Sequence[Tone]]) -> str:
     )
     counts = Counter(tone for tones in cells for tone in tones)
     legend = "".join(
-        f'<li class="kv-tone kv-tone--{tone}"><span>{name}</span> {counts[tone]} {_layer_word(counts[tone])}</li>'
+        f'<li class="kv-tone kv-tone--{tone}"><span>{name}:</span> {counts[tone]} {_layer_word(counts[tone])}</li>'
         for tone, name in TONE_NAMES.items()
         if counts[tone]
     )
