@@ -111,7 +111,7 @@ def read_layout(given: Mapping[str, Any]) -> GivenLayout:
     name = fields.text("name", "") or fields.text("model", "") or "layout by hand"
     parts = [_part(item, index) for index, item in enumerate(fields.items("parts", required=True))]
     stated_layers = fields.whole("num_hidden_layers", None)
-    paging = _paging(fields, {cache.name for cache, _, _ in parts})
+    paging, retained = _paging(fields, {cache.name for cache, _, _ in parts})
     kind = fields.text("attention_kind", "given by hand")
     for exported in EXPORTED_SUMS:
         fields.skip(exported)
@@ -126,6 +126,7 @@ def read_layout(given: Mapping[str, Any]) -> GivenLayout:
         layers=layers,
         notes=("The layout is given by hand: sizes are bytes on one GPU and are not divided again.",),
         paging=paging,
+        extra_retained_tokens=retained,
     )
     return GivenLayout(name=name, layout=layout)
 
@@ -175,7 +176,7 @@ def _part(item: Mapping[str, Any], index: int) -> tuple[GivenCache, Sequence[int
     return cache, indices, draft
 
 
-def _paging(fields: Fields, names: set[str]) -> GivenPaging:
+def _paging(fields: Fields, names: set[str]) -> tuple[GivenPaging, int]:
     engine = Fields(fields.mapping("engine"), "layout.engine")
     groups = tuple(_group(item, index, names) for index, item in enumerate(engine.items("groups")))
     paging = GivenPaging(
@@ -184,13 +185,14 @@ def _paging(fields: Fields, names: set[str]) -> GivenPaging:
         pool_bytes_per_block=engine.wholes("pool_bytes_per_block"),
         block_outermost=engine.flag("block_outermost"),
     )
+    retained = engine.whole("extra_retained_tokens", 0, minimum=0) or 0
     engine.finish()
     if groups:
         grouped = [name for group in groups for name in group.parts]
         if sorted(grouped) != sorted(names):
             rule = f"every part must be in one group: {', '.join(sorted(names))}"
             raise InputError([FieldError("layout.engine.groups", shown(grouped), rule, "Name each part once.")])
-    return paging
+    return paging, retained
 
 
 def _group(item: Mapping[str, Any], index: int, names: set[str]) -> GivenGroup:

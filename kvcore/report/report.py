@@ -4,7 +4,9 @@ Byte values are integers per GPU unless a name ends in ``_partition``. ``None`` 
 a warning then says why.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from kvcore.errors import FieldError
 
@@ -65,6 +67,8 @@ class PartReport:
         formula: The entry size as a formula, ``substituted`` with this model's values.
         source: Engine symbol or config key the rule comes from.
         draft: True for layers of a speculative drafter.
+        layer_indices: The layers, counted from 0; drafter layers follow the model's own.
+        engine: How the engine stores the part, in the names a layout given by hand takes.
     """
 
     name: str
@@ -82,11 +86,16 @@ class PartReport:
     source: str
     draft: bool = False
     layer_indices: tuple[int, ...] = ()
+    engine: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LayoutReport:
-    """Which tensors persist between decode steps, in the sizes the engine stores on one GPU."""
+    """Which tensors persist between decode steps, in the sizes the engine stores on one GPU.
+
+    ``num_hidden_layers`` is what pipeline stages divide; ``engine`` holds what a layout given by hand may state about
+    paging, so that an exported layout can be read back.
+    """
 
     attention_kind: str
     parts: tuple[PartReport, ...]
@@ -95,6 +104,8 @@ class LayoutReport:
     bytes_per_token_partition: int
     bytes_per_request_partition: int
     attention_shards: int
+    num_hidden_layers: int | None = None
+    engine: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.engines.vllm.specs import ChargeContext, SlidingWindowSpec
 from kvcore.engines.vllm.stages import layers_per_stage, stage_of_layers
 from kvcore.engines.vllm.store import StoreContext, Stored, store
-from kvcore.engines.vllm.tensor_layout import is_block_outermost, resolve_tensor_layout
+from kvcore.engines.vllm.tensor_layout import BLOCK_OUTERMOST, is_block_outermost, resolve_tensor_layout
 from kvcore.errors import refusal
 from kvcore.layout.cache import Cache
 from kvcore.layout.layout import Layout, Part
@@ -134,6 +134,8 @@ def plan(
     layers = _planned_layers(layout, parts, stage_layers)
     backends = _distinct_backends(parts)
     kv_cache_layout = resolve_tensor_layout(backends, [layer.spec for layer in layers])
+    if layout.paging is not None and layout.paging.block_outermost:
+        kv_cache_layout = BLOCK_OUTERMOST
     block_outermost = is_block_outermost(kv_cache_layout)
     if layout.paging is not None and layout.paging.groups:
         groups = given_groups(layers, layout.paging)

@@ -6,6 +6,7 @@ from kvcore.arithmetic import cdiv
 from kvcore.budget import Budget
 from kvcore.charge import RequestCharge
 from kvcore.charge.request_charge import binding_stage
+from kvcore.engines.vllm.export import exported_paging, exported_storage
 from kvcore.engines.vllm.grouping import CacheGroup
 from kvcore.engines.vllm.plan import Plan, PlannedPart
 from kvcore.engines.vllm.settings import EngineSettings
@@ -64,6 +65,8 @@ def layout_section(layout: Layout, plan: Plan, settings: EngineSettings) -> Layo
             part.layers * part.entry_bytes_partition for part in parts if part.growth == "per_request"
         ),
         attention_shards=max((item.stored.shards for item in plan.parts), default=1),
+        num_hidden_layers=layout.num_hidden_layers,
+        engine=exported_paging(layout, plan),
     )
 
 
@@ -90,6 +93,7 @@ def _part(item: PlannedPart, settings: EngineSettings) -> PartReport:
         source=item.stored.source,
         draft=part.draft,
         layer_indices=part.layer_indices,
+        engine=exported_storage(spec),
     )
 
 

@@ -14,6 +14,8 @@ from kvcore.errors import refusal
 ALL_LAYOUTS = ("LBHNC", "LBNHC", "LHBNC", "BLHNC", "BLNHC", "BHLNC")
 DEFAULT_PREFERENCE = ("LBNHC", "LBHNC", "BLNHC", "BLHNC", "BHLNC", "LHBNC")
 
+BLOCK_OUTERMOST = "BLHNC"
+
 
 def is_block_outermost(layout: str) -> bool:
     """Whether blocks lie outermost."""

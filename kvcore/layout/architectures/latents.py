@@ -75,7 +75,7 @@ def _longcat(module: str) -> Architecture:
         layer_kinds=_two_attentions_per_layer,
         caches={"two latents": (latent, latent)},
         traits=LATENT,
-        mtp=mtp_layers(latent, fixed=1, model_types=frozenset({"longcat_flash"})),
+        mtp=mtp_layers(latent, fixed=1),
         source=f"vLLM 0.33.0 `models/{module}`",
     )
 
