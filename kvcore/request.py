@@ -62,6 +62,7 @@ class Request:
     attention_backend: str | None = None
     num_gpu_blocks_override: int | None = None
     max_in_flight_tokens: int | None = None
+    decode_set_aside_percent: float | None = None
     speculative_config: SpeculativeConfig | None = None
 
     kv_cache_memory_bytes: int | tuple[int, ...] | None = None

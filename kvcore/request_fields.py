@@ -140,6 +140,9 @@ REQUEST_FIELDS: tuple[RequestField, ...] = (
                  flag="--attention-backend"),
     _count("num_gpu_blocks_override", "Block count override", "Number of cache blocks, instead of the budget's.",
            "advanced", 1 << 40, flag="--num-gpu-blocks-override"),
+    RequestField(name="decode_set_aside_percent", type="number", label="Decode set-aside", group="advanced", unit="%",
+                 help="Share of the pool a decode worker keeps free for caches on their way from prefill workers; "
+                 "default 0.", minimum=0, maximum=100),
     _count("max_in_flight_tokens", "In-flight tokens", "Tokens scheduled but not finished; default: batches in flight × "
            "batched tokens.", "advanced", MAX_TOKENS, unit="tokens"),
 

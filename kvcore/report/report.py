@@ -193,6 +193,7 @@ class Capacity:
     max_running_requests: int | None = None
     needed_bytes: int | None = None
     short_bytes: int | None = None
+    set_aside_blocks: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

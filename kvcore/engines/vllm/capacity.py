@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from kvcore.engines.vllm.grouping import CacheGroup
 from kvcore.engines.vllm.profile import Profile
@@ -132,6 +133,16 @@ def _longest(upper: int, fits: Callable[[int], bool]) -> int:
         else:
             high = middle - 1
     return low
+
+
+def set_aside_blocks(num_blocks: int, percent: float) -> int:
+    """Blocks a decode worker keeps free for caches in transfer: the share of the pool, at least one where there is any.
+
+    One block always stays in use.
+    """
+    if percent <= 0:
+        return 0
+    return min(max(1, int(Fraction(percent) * num_blocks / 100)), max(0, num_blocks - 1))
 
 
 def logged_concurrency(num_blocks: int, charged_blocks: int) -> float:

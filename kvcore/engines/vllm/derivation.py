@@ -6,6 +6,7 @@ from kvcore.budget import Budget
 from kvcore.charge import RequestCharge
 from kvcore.engines.vllm.block_size import alignment_steps
 from kvcore.engines.vllm.capacity import blocks_per_request
+from kvcore.engines.vllm.given import FixedBlocksSpec
 from kvcore.engines.vllm.grouping import CacheGroup
 from kvcore.engines.vllm.plan import Plan
 from kvcore.engines.vllm.reuse import reuse_steps
@@ -96,6 +97,8 @@ def _groups(plan: Plan, version: str) -> Iterator[Step]:
 def _block_formula(group: CacheGroup, max_model_len: int, context: ChargeContext) -> tuple[str, str]:
     spec = max(group.specs, key=lambda item: item.blocks_per_request(max_model_len, context))
     size = f"{spec.block_size:,}"
+    if isinstance(spec, FixedBlocksSpec):
+        return "blocks as stated in the layout", f"{spec.charged_blocks:,}"
     if isinstance(spec, MambaSpec):
         if context.mamba_cache_mode == "align":
             return (
@@ -191,12 +194,13 @@ def _pool(plan: Plan, budget: Budget, charge: RequestCharge, version: str) -> It
         unit="tokens",
         source=f"vLLM {version} `get_kv_cache_capacity`",
     )
+    set_aside = f" − {plan.set_aside_blocks:,}" if plan.set_aside_blocks else ""
     yield Step(
         path="capacity.concurrency.held",
         label="Requests that can run at once",
-        formula="(blocks in the pool − 1 null block) / blocks a running request holds",
-        substituted=f"({plan.num_gpu_blocks:,} − 1) / {plan.held_blocks:,}",
-        result=(plan.num_gpu_blocks - 1) / plan.held_blocks,
+        formula=f"(blocks in the pool − 1 null block{set_aside and ' − blocks set aside'}) / blocks a running request holds",
+        substituted=f"({plan.num_gpu_blocks:,} − 1{set_aside}) / {plan.held_blocks:,}",
+        result=(plan.usable_blocks or 0) / plan.held_blocks,
         unit="requests",
         source="kvcore: held charge, without copies that exist only in the estimate",
     )

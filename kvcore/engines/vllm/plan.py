@@ -18,6 +18,7 @@ from kvcore.engines.vllm.capacity import (
     logged_tokens,
     project,
     request_blocks,
+    set_aside_blocks,
 )
 from kvcore.engines.vllm.checks import check_deployment, check_shared_layers
 from kvcore.engines.vllm.given import given_block_bytes, given_groups
@@ -58,6 +59,7 @@ class Plan:
         stages: The groups and budgets per stage; empty where nothing is cached or no budget is known.
         fit: Result of the fit check; None without a budget.
         num_gpu_blocks: Blocks of the pool; None without a budget.
+        set_aside_blocks: Blocks a decode worker keeps free for caches in transfer.
         alignment: How the block size of a hybrid was raised to the state page; None where it was not worked out.
     """
 
@@ -75,6 +77,7 @@ class Plan:
     fit: Fit | None
     num_gpu_blocks: int | None
     alignment: Alignment | None = None
+    set_aside_blocks: int = 0
 
     @property
     def charged_blocks(self) -> int:
@@ -85,6 +88,11 @@ class Plan:
     def held_blocks(self) -> int:
         """Blocks a running request of ``max_model_len`` tokens holds."""
         return sum(blocks_held(group, self.max_model_len, self.context) for group in self.groups)
+
+    @property
+    def usable_blocks(self) -> int | None:
+        """Blocks requests can hold: without the null block and what is set aside; None without a budget."""
+        return None if self.num_gpu_blocks is None else max(0, self.num_gpu_blocks - 1 - self.set_aside_blocks)
 
     @property
     def concurrency(self) -> float | None:
@@ -203,12 +211,14 @@ def _fit(
     if settings.auto_fit_max_model_len and fit.longest > 0:
         max_model_len = fit.longest
         fit = check_fit(stages, plan.groups, max_model_len, plan.context, settings.profile)
+    num_gpu_blocks = min(stage.raw_num_blocks for stage in stages)
     return dataclasses.replace(
         plan,
         max_model_len=max_model_len,
         stages=stages,
         fit=fit,
-        num_gpu_blocks=min(stage.raw_num_blocks for stage in stages),
+        num_gpu_blocks=num_gpu_blocks,
+        set_aside_blocks=set_aside_blocks(num_gpu_blocks, settings.decode_set_aside_percent),
     )
 
 

@@ -164,7 +164,8 @@ def capacity_section(plan: Plan, charge: RequestCharge | None, budget: Budget) -
         )
     fits = plan.fit is not None and plan.fit.fits
     blocks = plan.num_gpu_blocks if fits else None
-    held = Fraction(max(0, blocks - 1), plan.held_blocks) if blocks is not None else None
+    usable = plan.usable_blocks if fits else None
+    held = Fraction(usable, plan.held_blocks) if usable is not None else None
     pool_bytes = blocks * charge.block_bytes if blocks is not None else None
     stage_budget = _stage_budget(budget, charge.stage, pool_bytes)
     plain = Fraction(stage_budget, charge.bytes_plain) if fits and stage_budget is not None else None
@@ -182,6 +183,7 @@ def capacity_section(plan: Plan, charge: RequestCharge | None, budget: Budget) -
         fits=fits,
         needed_bytes=None if fit is None else fit.needed_bytes,
         short_bytes=None if fit is None or fit.fits else fit.needed_bytes - fit.available_bytes,
+        set_aside_blocks=plan.set_aside_blocks if fits else 0,
     )
 
 
@@ -197,4 +199,4 @@ def _token_pool(plan: Plan) -> int | None:
         return None
     shards = plan.context.decode_context_parallel_size
     blocks_per_token = sum((Fraction(1, group.block_size * shards) for group in plan.groups), Fraction(0))
-    return int((plan.num_gpu_blocks - 1) / blocks_per_token)
+    return int((plan.usable_blocks or 0) / blocks_per_token)

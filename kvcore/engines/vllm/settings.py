@@ -45,6 +45,7 @@ class EngineSettings:
     async_scheduling: bool
     max_concurrent_batches: int
     max_in_flight_tokens: int
+    decode_set_aside_percent: float
     enable_prefix_caching: bool
     disable_hybrid_kv_cache_manager: bool
     mamba_cache_mode: str
@@ -157,6 +158,7 @@ def resolve_settings(request: Request, config: ModelConfig | None, traits: Trait
         async_scheduling=async_scheduling,
         max_concurrent_batches=batches,
         max_in_flight_tokens=max_in_flight_tokens,
+        decode_set_aside_percent=take("decode_set_aside_percent", 0.0, "no prefill/decode split"),
         enable_prefix_caching=prefix_caching,
         disable_hybrid_kv_cache_manager=take("disable_hybrid_kv_cache_manager", False, "vLLM default"),
         mamba_cache_mode=states.mamba_cache_mode,
