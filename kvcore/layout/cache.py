@@ -107,12 +107,13 @@ class StateTensor:
     Attributes:
         role: ``conv`` for a window of inputs, ``temporal`` for a recurrent state.
         shape: Elements per dimension on one rank.
-        formula: The shape as formulas of the model's dimensions.
+        formula: Its elements as a formula of the model's dimensions; ``substituted`` with values.
     """
 
     role: Literal["conv", "temporal"]
     shape: tuple[int, ...]
-    formula: str = ""
+    formula: str
+    substituted: str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,9 +46,14 @@ class GatedDeltaNetCache(StateCache):
                 "conv",
                 (self.conv_kernel_size - 1 + draft_columns, channels),
                 "(conv_kernel − 1 + draft tokens) × (2 × key_heads × key_dim + value_heads × value_dim) / tp",
+                f"({self.conv_kernel_size} − 1 + {draft_columns}) × (2 × {self.num_k_heads} × {self.head_k_dim} + "
+                f"{self.num_v_heads} × {self.head_v_dim}) / {tensor_parallel_size}",
             ),
             StateTensor(
-                "temporal", (heads, self.head_v_dim, self.head_k_dim), "value_heads / tp × value_dim × key_dim"
+                "temporal",
+                (heads, self.head_v_dim, self.head_k_dim),
+                "value_heads / tp × value_dim × key_dim",
+                f"{self.num_v_heads} / {tensor_parallel_size} × {self.head_v_dim} × {self.head_k_dim}",
             ),
         )
 

@@ -36,9 +36,16 @@ class KimiDeltaCache(StateCache):
             StateTensor(
                 "conv",
                 (self.conv_kernel_size - 1 + draft_columns, 3 * heads * self.head_dim),
-                "(conv_kernel − 1 + draft tokens) × 3 × num_heads × head_dim / tp",
+                "(conv_kernel − 1 + draft tokens) × 3 × num_heads / tp × head_dim",
+                f"({self.conv_kernel_size} − 1 + {draft_columns}) × 3 × {self.num_heads} / {tensor_parallel_size} × "
+                f"{self.head_dim}",
             ),
-            StateTensor("temporal", (heads, self.head_dim, self.head_dim), "num_heads / tp × head_dim × head_dim"),
+            StateTensor(
+                "temporal",
+                (heads, self.head_dim, self.head_dim),
+                "num_heads / tp × head_dim × head_dim",
+                f"{self.num_heads} / {tensor_parallel_size} × {self.head_dim} × {self.head_dim}",
+            ),
         )
 
 

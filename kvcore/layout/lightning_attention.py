@@ -29,7 +29,14 @@ class LightningAttentionCache(StateCache):
             remedy = f"Use a divisor of {self.group_norm_size}."
             raise refusal("tensor_parallel_size", tensor_parallel_size, rule, remedy)
         heads = per_rank(self.num_heads, tensor_parallel_size, "the heads of lightning attention")
-        return (StateTensor("temporal", (heads, self.head_dim, self.head_dim), "num_heads / tp × head_dim × head_dim"),)
+        return (
+            StateTensor(
+                "temporal",
+                (heads, self.head_dim, self.head_dim),
+                "num_heads / tp × head_dim × head_dim",
+                f"{self.num_heads} / {tensor_parallel_size} × {self.head_dim} × {self.head_dim}",
+            ),
+        )
 
 
 def lightning_attention(config: ModelConfig, layer_index: int) -> LightningAttentionCache:

@@ -23,9 +23,20 @@ class Mamba1Cache(StateCache):
     def tensors(self, tensor_parallel_size: int, draft_columns: int) -> tuple[StateTensor, ...]:
         """The convolution window and the recurrent state; speculation adds no columns to this window."""
         channels = per_rank(self.intermediate_size, tensor_parallel_size, "the inner width of the Mamba mixer")
+        width = f"{self.intermediate_size} / {tensor_parallel_size}"
         return (
-            StateTensor("conv", (self.conv_kernel - 1, channels), "(conv_kernel − 1) × intermediate_size / tp"),
-            StateTensor("temporal", (channels, self.state_size), "intermediate_size / tp × state_size"),
+            StateTensor(
+                "conv",
+                (self.conv_kernel - 1, channels),
+                "(conv_kernel − 1) × intermediate_size / tp",
+                f"({self.conv_kernel} − 1) × {width}",
+            ),
+            StateTensor(
+                "temporal",
+                (channels, self.state_size),
+                "intermediate_size / tp × state_size",
+                f"{width} × {self.state_size}",
+            ),
         )
 
 

@@ -31,15 +31,23 @@ class Mamba2Cache(StateCache):
     def tensors(self, tensor_parallel_size: int, draft_columns: int) -> tuple[StateTensor, ...]:
         """The convolution window and the recurrent state; a single group is copied to every rank."""
         heads = per_rank(self.num_heads, tensor_parallel_size, "the heads of the Mamba-2 mixer")
-        width = self.intermediate_size + 2 * self.groups_over(tensor_parallel_size) * self.state_size
+        groups = self.groups_over(tensor_parallel_size)
+        width = self.intermediate_size + 2 * groups * self.state_size
         channels = per_rank(width, tensor_parallel_size, "the convolution width of the Mamba-2 mixer")
         return (
             StateTensor(
                 "conv",
                 (self.conv_kernel - 1 + draft_columns, channels),
                 "(conv_kernel − 1 + draft tokens) × (intermediate_size + 2 × n_groups × state_size) / tp",
+                f"({self.conv_kernel} − 1 + {draft_columns}) × ({self.intermediate_size} + 2 × {groups} × "
+                f"{self.state_size}) / {tensor_parallel_size}",
             ),
-            StateTensor("temporal", (heads, self.head_dim, self.state_size), "num_heads / tp × head_dim × state_size"),
+            StateTensor(
+                "temporal",
+                (heads, self.head_dim, self.state_size),
+                "num_heads / tp × head_dim × state_size",
+                f"{self.num_heads} / {tensor_parallel_size} × {self.head_dim} × {self.state_size}",
+            ),
         )
 
     def groups_over(self, tensor_parallel_size: int) -> int:

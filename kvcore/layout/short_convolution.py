@@ -21,8 +21,14 @@ class ShortConvolutionCache(StateCache):
     def tensors(self, tensor_parallel_size: int, draft_columns: int) -> tuple[StateTensor, ...]:
         """The window of inputs."""
         channels = per_rank(self.conv_dim, tensor_parallel_size, "the channels of the short convolution")
-        shape = (self.conv_kernel - 1 + draft_columns, channels)
-        return (StateTensor("conv", shape, "(conv_L_cache − 1 + draft tokens) × conv_dim / tp"),)
+        return (
+            StateTensor(
+                "conv",
+                (self.conv_kernel - 1 + draft_columns, channels),
+                "(conv_L_cache − 1 + draft tokens) × conv_dim / tp",
+                f"({self.conv_kernel} − 1 + {draft_columns}) × {self.conv_dim} / {tensor_parallel_size}",
+            ),
+        )
 
 
 def short_convolution(config: ModelConfig, layer_index: int) -> ShortConvolutionCache:

@@ -143,3 +143,10 @@ def test_drafts_that_outgrow_the_padded_page_of_lfm2_are_refused() -> None:
     assert spec(WINDOW, num_speculative_tokens=fitting, state_page_size_padded=page).page_size_bytes == page
     with pytest.raises(EngineRefusal, match="32,768"):
         spec(WINDOW, num_speculative_tokens=too_many, state_page_size_padded=page)
+
+
+@pytest.mark.parametrize("cache", [MAMBA1, MAMBA2, DELTA_NET, KIMI, WINDOW, LIGHTNING], ids=lambda cache: cache.name)
+def test_the_substituted_formula_comes_to_the_bytes_of_the_state(cache: StateCache) -> None:
+    stored = store(cache, context(tensor_parallel_size=4, num_speculative_tokens=2))
+    arithmetic = stored.substituted.replace("×", "*").replace("−", "-")
+    assert eval(arithmetic) == stored.spec.unpadded_page_size_bytes  # noqa: S307 - our own arithmetic
