@@ -4,10 +4,13 @@ import functools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from kvcore.errors import input_error
+
+# Beside this module rather than through importlib.resources, whose import alone costs the browser more than all the data.
+_FOLDER = Path(__file__).parent / "data" / "gpus"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +51,7 @@ class Gpu:
 @functools.cache
 def load_gpus() -> tuple[Gpu, ...]:
     """All GPUs of the catalogue, by name."""
-    folder = resources.files("kvcore.catalog").joinpath("data/gpus")
-    entries = (json.loads(file.read_text("utf-8")) for file in folder.iterdir() if file.name.endswith(".json"))
+    entries = (json.loads(file.read_text("utf-8")) for file in _FOLDER.iterdir() if file.suffix == ".json")
     return tuple(sorted((_gpu(entry) for entry in entries), key=lambda gpu: gpu.name))
 
 

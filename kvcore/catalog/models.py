@@ -5,11 +5,13 @@ import functools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import resources
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 from kvcore.errors import input_error
+
+# Beside this module rather than through importlib.resources, whose import alone costs the browser more than all the data.
+_FOLDER = Path(__file__).parent / "data" / "models"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,19 +64,18 @@ def load_models() -> tuple[ModelEntry, ...]:
 
 
 @functools.cache
-def _files() -> Mapping[str, Traversable]:
+def _files() -> Mapping[str, Path]:
     """The file of every model, by its id in lower case; files are not opened."""
-    root = resources.files("kvcore.catalog").joinpath("data/models")
     return {
-        f"{folder.name}/{file.name.removesuffix('.json')}".lower(): file
-        for folder in root.iterdir()
+        f"{folder.name}/{file.stem}".lower(): file
+        for folder in _FOLDER.iterdir()
         if folder.is_dir()
         for file in folder.iterdir()
-        if file.name.endswith(".json")
+        if file.suffix == ".json"
     }
 
 
-def _load(file: Traversable) -> ModelEntry:
+def _load(file: Path) -> ModelEntry:
     return model_entry(json.loads(file.read_text("utf-8")))
 
 

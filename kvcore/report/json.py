@@ -10,6 +10,8 @@ from kvcore.report.report import Report
 
 def to_json(value: Any) -> Any:
     """Turns a report (or any part of it) into dicts, lists and scalars in declared key order."""
+    if value is None or isinstance(value, str | int | float):
+        return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):
