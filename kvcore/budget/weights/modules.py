@@ -47,6 +47,8 @@ class Linear:
         copied: Outputs the engine stores although the checkpoint does not: copies of another projection.
         attends: Feeds an attention module (``keys``: with keys and values; ``latent``: with latents), for whose cache a
             quantized checkpoint stores scales; empty: does not.
+        pads_to: Multiple that a rank's outputs are padded to.
+        divides: Ranks share the layer only where they divide this number; else every rank holds it whole.
     """
 
     name: str
@@ -60,6 +62,8 @@ class Linear:
     counted: bool = True
     copied: int = 0
     attends: Literal["", "keys", "latent"] = ""
+    divides: int | None = None
+    pads_to: int = 1
 
     @property
     def size(self) -> int:
@@ -102,6 +106,7 @@ class Experts:
         intermediate: Width between the two projections.
         gated: Whether a gate projection is fused with the first one.
         bias: Whether both projections have a bias.
+        intermediate_at_least: Width a rank holds at least: narrower shares are padded to it.
     """
 
     name: str
@@ -113,6 +118,7 @@ class Experts:
     bias: bool = False
     counted: bool = True
     quantizable: bool = True
+    intermediate_at_least: int = 1
 
     @property
     def projections(self) -> int:
@@ -136,6 +142,7 @@ class Parameter:
         heads: As in :class:`Output`, for divided tensors.
         dtype: Element type where it is not the model's.
         counted: Whether the published parameter count includes it.
+        at_least: Elements a rank holds at least.
     """
 
     name: str
@@ -145,6 +152,7 @@ class Parameter:
     heads: int | None = None
     dtype: str | None = None
     counted: bool = True
+    at_least: int = 0
 
     @property
     def params(self) -> int:

@@ -62,7 +62,7 @@ def linear_shape(module: Linear, ranks: Ranks) -> LinearShape:
     Raises:
         EngineRefusal: The layer does not divide evenly over the ranks.
     """
-    if module.split == "whole":
+    if module.split == "whole" or (module.divides is not None and module.divides % ranks.tensor):
         return LinearShape(
             inputs=module.inputs, outputs=tuple(output.size for output in module.outputs), whole_inputs=module.inputs
         )
@@ -72,6 +72,8 @@ def linear_shape(module: Linear, ranks: Ranks) -> LinearShape:
             inputs=inputs, outputs=tuple(output.size for output in module.outputs), whole_inputs=module.inputs
         )
     outputs = tuple(_output(output, ranks.tensor) for output in module.outputs)
+    if padding := -sum(outputs) % module.pads_to:
+        outputs = (*outputs, padding)
     return LinearShape(inputs=module.inputs, outputs=outputs, whole_inputs=module.inputs)
 
 
@@ -82,10 +84,11 @@ def expert_shape(module: Experts, ranks: Ranks) -> ExpertShape:
         EngineRefusal: The experts' width does not divide evenly over the ranks.
     """
     what = f"the intermediate width {module.intermediate:,} of the experts"
+    at_least = module.intermediate_at_least if ranks.intermediate_ranks > 1 else 1
     return ExpertShape(
         count=cdiv(module.count, ranks.expert_ranks),
         inputs=module.inputs,
-        intermediate=divided(module.intermediate, ranks.intermediate_ranks, what),
+        intermediate=max(divided(module.intermediate, ranks.intermediate_ranks, what), at_least),
         projections=module.projections,
         bias=module.bias,
         whole_intermediate=module.intermediate,
@@ -101,7 +104,7 @@ def parameter_elements(module: Parameter, ranks: Ranks) -> int:
     """Elements of one GPU's part of a plain tensor."""
     if not module.split:
         return module.size
-    return _output(Output(name=module.name, size=module.size, heads=module.heads), ranks.tensor)
+    return max(module.at_least, _output(Output(name=module.name, size=module.size, heads=module.heads), ranks.tensor))
 
 
 def _output(output: Output, ranks: int) -> int:

@@ -64,7 +64,7 @@ def kimi_vision(config: ModelConfig) -> tuple[Module, ...]:
     encoder = Encoder(
         prefix="vision_tower.encoder.blocks", depth=depth, hidden_size=width,
         intermediate_size=size(tower, "vt_intermediate_size|intermediate_size"), num_heads=heads, attention="", qkv="wqkv",
-        output="wo", mlp_names=("fc0", "fc1"), quantizable=False,
+        output="wo", mlp_names=("fc0", "fc1"), quantizable=False, only_whole_heads=True,
     )  # fmt: skip
     return (
         plain_tensor("vision_tower.patch_embed", width * 3 * size(tower, "patch_size") ** 2 + width + positions * width),

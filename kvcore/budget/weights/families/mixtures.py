@@ -17,8 +17,6 @@ from kvcore.budget.weights.parts.feed_forward import by_layer, gated_layers, gat
 from kvcore.budget.weights.parts.moe import mixture, router
 from kvcore.config import ModelConfig
 
-HALF_ROUTER_FLOAT = "float32"
-
 
 def from_first_dense(config: ModelConfig, index: int) -> bool:
     """Whether a layer is a mixture: all but the first few (`first_k_dense_replace`)."""

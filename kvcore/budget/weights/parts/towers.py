@@ -4,6 +4,7 @@ The engine shares a tower's layers over the tensor-parallel ranks unless told ot
 `MultiModalConfig.mm_encoder_tp_mode`, "weights"); patch embeddings, positions and norms stand on every rank.
 """
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -67,6 +68,8 @@ class Encoder:
         qk_norms: Whether queries and keys are normalized per head.
         split: Whether ranks divide the layers.
         quantizable: Whether the engine builds the tower with the checkpoint's quantization scheme.
+        only_whole_heads: Whether every rank holds the layers whole where the ranks do not divide the heads (vLLM 0.33.0
+            `is_vit_use_data_parallel`).
     """
 
     prefix: str
@@ -91,10 +94,17 @@ class Encoder:
     qk_norms: bool = False
     split: bool = True
     quantizable: bool = True
+    only_whole_heads: bool = False
 
     def modules(self) -> tuple[Module, ...]:
         """Modules of all layers with their full paths."""
-        return tuple(module for index in range(self.depth) for module in self._layer(f"{self.prefix}.{index}."))
+        modules = [module for index in range(self.depth) for module in self._layer(f"{self.prefix}.{index}.")]
+        if not self.only_whole_heads:
+            return tuple(modules)
+        return tuple(
+            dataclasses.replace(module, divides=self.num_heads) if isinstance(module, Linear) else module
+            for module in modules
+        )
 
     def _layer(self, prefix: str) -> tuple[Module, ...]:
         head = self.head_dim or self.hidden_size // self.num_heads

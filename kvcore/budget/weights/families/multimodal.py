@@ -1,0 +1,39 @@
+"""Models that see, built on a dense language model or a mixture of another family."""
+
+from collections.abc import Mapping
+
+from kvcore.budget.weights.decoder import Builder, Decoder
+from kvcore.budget.weights.families.mixtures import LLAMA4_BLOCKS
+from kvcore.budget.weights.families.text import LLAMA_BLOCKS, QWEN2_BLOCKS
+from kvcore.budget.weights.parts.attention import grouped_query
+from kvcore.budget.weights.parts.feed_forward import gated_mlp
+from kvcore.budget.weights.parts.image_towers import (
+    idefics3_vision,
+    llama4_vision,
+    llava_next_vision,
+    llava_onevision_vision,
+    llava_vision,
+    phi3_vision,
+    phi4_siglip_vision,
+    pixtral_vision,
+    unbuilt_clip_params,
+)
+
+SEEING = {"prefix": "language_model.model.layers", "embedding": "language_model.model.embed_tokens"}
+IDEFICS = {"prefix": "model.text_model.layers", "embedding": "model.text_model.embed_tokens"}
+
+MULTIMODAL: Mapping[str, Builder] = {
+    "LlavaForConditionalGeneration": Decoder(blocks=LLAMA_BLOCKS, first=(llava_vision,), unloaded=unbuilt_clip_params, **SEEING),
+    "LlavaNextForConditionalGeneration": Decoder(
+        blocks=LLAMA_BLOCKS, first=(llava_next_vision,), unloaded=unbuilt_clip_params, **SEEING
+    ),
+    "LlavaOnevisionForConditionalGeneration": Decoder(blocks=QWEN2_BLOCKS, first=(llava_onevision_vision,), **SEEING),
+    "Mistral3ForConditionalGeneration": Decoder(blocks=LLAMA_BLOCKS, first=(pixtral_vision,), **SEEING),
+    "Ministral3ForCausalLM": Decoder(blocks=LLAMA_BLOCKS),
+    "Llama4ForConditionalGeneration": Decoder(blocks=LLAMA4_BLOCKS, first=(llama4_vision,), **SEEING),
+    "Idefics3ForConditionalGeneration": Decoder(blocks=LLAMA_BLOCKS, first=(idefics3_vision,), **IDEFICS),
+    "SmolVLMForConditionalGeneration": Decoder(blocks=LLAMA_BLOCKS, first=(idefics3_vision,), **IDEFICS),
+    "Phi3VForCausalLM": Decoder(blocks=LLAMA_BLOCKS, first=(phi3_vision,), **SEEING),
+    "Phi4ForCausalLMV": Decoder(blocks=(grouped_query(), gated_mlp()), first=(phi4_siglip_vision,), **SEEING),
+}
+"""Builders of models that see."""
