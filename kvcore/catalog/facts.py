@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 LEFT_OUT_KEYS = frozenset({
-    "architecture_class", "auto_map", "bad_words_ids", "base_model_ep_plan", "bf16", "bits_and_bytes", "cache_implementation",
+    "architecture_class", "bad_words_ids", "base_model_ep_plan", "bf16", "bits_and_bytes", "cache_implementation",
     "do_sample", "early_stopping", "exponential_decay_length_penalty", "finetuning_task", "for_llm_compressor", "fp16",
     "fp32", "fps", "gradient_checkpointing", "inference_runner", "label2id", "matryoshka_dimensions", "max_length",
     "min_length", "model_file_base_name", "model_name_or_path", "name", "num_return_sequences", "onnx_safe",
