@@ -251,6 +251,23 @@ def test_a_layout_as_json_lists_its_parts(config: str, capsys: pytest.CaptureFix
     assert [(part["name"], part["layers"]) for part in layout["parts"]] == [("attention", LAYERS)]
 
 
+@pytest.mark.parametrize("words", [["FILE"], ["--layout", "FILE"]])
+def test_a_layout_that_was_printed_is_read_back(
+    config: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    question = ["--max-model-len", str(CONTEXT), "--kv-cache-memory-bytes", str(GIB), "--json"]
+    main(["report", config, *question])
+    of_config = json.loads(capsys.readouterr().out)
+    main(["layout", config, "--json"])
+    layout = tmp_path / "layout.json"
+    layout.write_text(capsys.readouterr().out, "utf-8")
+
+    main(["report", *(str(layout) if word == "FILE" else word for word in words), *question])
+
+    of_layout = json.loads(capsys.readouterr().out)
+    assert (of_layout["capacity"], of_layout["plan"]["groups"]) == (of_config["capacity"], of_config["plan"]["groups"])
+
+
 def test_the_models_of_the_catalogue_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models"]) == 0
 

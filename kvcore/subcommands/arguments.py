@@ -1,7 +1,7 @@
 """Request fields as command-line flags: one flag per row of the request table, named as the engine names it."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
         "subject",
         nargs="?",
         metavar="MODEL_OR_CONFIG",
-        help="catalogue id (organisation/name), path of a config.json, or - for a config.json on standard input",
+        help="catalogue id (organisation/name), path of a config.json or of an exported layout, or - for standard input",
     )
     groups = {name: parser.add_argument_group(title) for name, title in GROUP_TITLES.items()}
     for field in REQUEST_FIELDS:
@@ -56,7 +56,8 @@ def request_of(arguments: argparse.Namespace, unknown: Sequence[str]) -> dict[st
     errors: list[FieldError] = []
     for name, text in _texts(arguments):
         try:
-            request[name] = _value(name, text)
+            value = _value(name, text)
+            request["layout" if name == "config" and _is_layout(value) else name] = value
         except KvcoreError as error:
             errors.extend(error.errors)
     if errors:
@@ -101,6 +102,11 @@ def _value(name: str, text: object) -> object:
     if name in FILE_FIELDS and not text.lstrip().startswith("{"):
         text = read_text(name, text)
     return value_of_text(name, text)
+
+
+def _is_layout(value: object) -> bool:
+    """Whether a file holds what `kvcore layout --json` prints rather than a config.json."""
+    return isinstance(value, Mapping) and isinstance(value.get("parts"), list)
 
 
 def _unknown_fields(words: Sequence[str]) -> dict[str, Any]:

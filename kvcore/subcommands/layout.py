@@ -1,10 +1,10 @@
 """``kvcore layout``: what a model keeps between decode steps, per GPU and over the GPUs that share it."""
 
 import argparse
-import json
 from collections.abc import Sequence
 
 from kvcore.answer import answer
+from kvcore.catalog.facts import compact
 from kvcore.report.document import Document, Heading
 from kvcore.report.json import to_json
 from kvcore.report.render import render_section
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace, unknown: Sequence[str]) -> int:
     if report.errors or report.layout is None:
         return BAD_INPUT
     if arguments.json:
-        say(json.dumps({"model": report.model, **to_json(report.layout)}, ensure_ascii=False, indent=2))
+        say(compact({"model": report.model, **to_json(report.layout)}))
     else:
         title = Heading(1, f"Layout of {report.model}", "title")
         say(text.write(Document((title, *render_section(report, "layout")))))
