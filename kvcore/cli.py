@@ -10,7 +10,7 @@ from typing import NoReturn
 from kvcore import __version__
 from kvcore.errors import KvcoreError
 from kvcore.subcommands import batch, catalog, gpus, layout, models, report
-from kvcore.subcommands.streams import BAD_INPUT, complain
+from kvcore.subcommands.streams import BAD_INPUT, complain, prepare
 
 SUBCOMMANDS: tuple[ModuleType, ...] = (report, batch, layout, models, gpus, catalog)
 """Modules with ``NAME``, ``HELP``, ``add_arguments(parser)`` and ``run(arguments, unknown words) -> exit code``."""
@@ -36,6 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0 answered, 1 does not fit, 2 bad input.
     """
+    prepare()
     words = [_dashed(word) for word in (sys.argv[1:] if argv is None else argv)]
     try:
         arguments, unknown = build_parser().parse_known_args(words)

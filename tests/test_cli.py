@@ -2,7 +2,10 @@
 
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -224,6 +227,26 @@ def test_a_batch_reads_what_python_writes_for_infinity() -> None:
     line = json.dumps({"config": CONFIG | {"time_step_limit": [0.0, float("inf")]}})
 
     assert json.loads(answer_line(line))["errors"] == []
+
+
+def test_a_batch_goes_on_after_what_is_no_text() -> None:
+    lines = b'{"model": "\\ud800"}\n{"model": "\xff"}\n' + json.dumps({"config": CONFIG}).encode() + b"\n"
+
+    batch = subprocess.run([sys.executable, "-m", "kvcore", "batch"], input=lines, capture_output=True, check=True)
+
+    fields = [[error["field"] for error in json.loads(line)["errors"]] for line in batch.stdout.splitlines()]
+    assert fields == [["model"], ["model"], []]
+    assert batch.stderr == b""
+
+
+def test_a_batch_goes_on_after_a_fault_of_kvcore_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> NoReturn:
+        raise ZeroDivisionError("no tokens")
+
+    monkeypatch.setattr("kvcore.subcommands.batch.answer", fail)
+
+    (error,) = json.loads(answer_line("{}"))["errors"]
+    assert "ZeroDivisionError: no tokens" in error["rule"]
 
 
 def test_a_batch_gives_the_report_that_the_report_command_prints(

@@ -18,6 +18,7 @@ HELP = "answer JSON Lines of requests from standard input"
 DESCRIPTION = """Reads one JSON object of request fields per line and writes one report per line, in the same order. A line
 that cannot be answered gives a report whose errors say why, and the next line is read. Empty lines are skipped.
 The exit code is 0 once every line is read."""
+REMEDY = 'Write one object a line, for example {"model": "meta-llama/Llama-3.1-8B-Instruct"}.'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,10 +51,14 @@ def answer_line(line: str) -> str:
         return _refused(line, f"the line is not JSON ({error})")
     if not isinstance(request, dict):
         return _refused(line, f"a JSON object is expected, not {type(request).__name__}")
-    return dumps(answer(request))
+    try:
+        return dumps(answer(request))
+    except Exception as error:  # noqa: BLE001 - a fault of ours in one line must not take the others' answers away
+        return _refused(
+            line, f"kvcore failed on this line ({type(error).__name__}: {error})", "Please report the line."
+        )
 
 
-def _refused(line: str, rule: str) -> str:
-    remedy = 'Write one object a line, for example {"model": "meta-llama/Llama-3.1-8B"}.'
+def _refused(line: str, rule: str, remedy: str = REMEDY) -> str:
     error = FieldError("request", shown(line.strip()), rule, remedy)
     return dumps(Report(inputs={}, kvcore_version=__version__, errors=(error,)))

@@ -1,5 +1,6 @@
 """Where the command line reads and writes: reports to standard output, errors to standard error."""
 
+import io
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,6 +19,17 @@ BAD_INPUT = 2
 """Exit code: the question cannot be answered as asked."""
 
 STANDARD_INPUT = "-"
+
+
+def prepare() -> None:
+    """Makes the standard streams UTF-8; what is no text is passed on escaped instead of ending the command."""
+    for stream, errors in (
+        (sys.stdin, "surrogateescape"),
+        (sys.stdout, "backslashreplace"),
+        (sys.stderr, "backslashreplace"),
+    ):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors=errors)
 
 
 def say(text: str) -> None:
