@@ -10,6 +10,9 @@ from kvcore.errors import refusal
 
 BY_NAME = {backend.name: backend for backend in (*DENSE_BACKENDS, *LATENT_BACKENDS)}
 
+TRITON_BACKENDS = frozenset({"TRITON_MLA", "TRITON_ATTN", "TRITON_ATTN_DIFFKV"})
+FIRST_WITH_FP8 = (8, 9)
+
 
 def select_backend(query: LayerQuery, asked_for: str | None = None) -> Backend:
     """The backend a layer runs on (vLLM 0.33.0 `CudaPlatformBase.get_attn_backend_cls`).
@@ -28,6 +31,7 @@ def select_backend(query: LayerQuery, asked_for: str | None = None) -> Backend:
         candidate = on_this_gpu(backend, query)
         against = list(candidate.reasons_against(query))
         if not against:
+            _check_kernels(candidate, query)
             return candidate
         if backend.is_sparse == query.use_sparse:
             reasons.append(f"{backend.name}: {against[0]}")
@@ -47,7 +51,16 @@ def _asked_for(query: LayerQuery, name: str) -> Backend:
     if against:
         rule = f"vLLM refuses it for this configuration ({'; '.join(against)})"
         raise refusal("attention_backend", name, rule, "Leave attention_backend out, or choose one that fits.")
+    _check_kernels(candidate, query)
     return candidate
+
+
+def _check_kernels(backend: Backend, query: LayerQuery) -> None:
+    """Triton's kernels read 8-bit floats from compute capability 8.9 on (`TritonMLAImpl`, `TritonAttentionImpl`)."""
+    is_fp8 = query.kv_cache_dtype.startswith("fp8")
+    if backend.name in TRITON_BACKENDS and is_fp8 and query.capability < FIRST_WITH_FP8:
+        rule = f"{backend.name}, which runs this layer, reads fp8 caches from compute capability 8.9 on"
+        raise refusal("kv_cache_dtype", query.kv_cache_dtype, rule, "Use auto, or a newer GPU.")
 
 
 def _capability(query: LayerQuery) -> str:
