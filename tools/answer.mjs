@@ -6,6 +6,8 @@
  */
 import { readFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
+import { gunzipSync } from "node:zlib";
+import { installed, wheelFiles } from "../docs/assets/kv/wheel.mjs";
 
 /**
  * @typedef {object} Job
@@ -23,15 +25,16 @@ process.on("uncaughtException", (error) => {
 /** @type {Job} */
 const job = JSON.parse(await readFile(process.argv[2] ?? "", "utf8"));
 const { loadPyodide } = await import(pathToFileURL(`${job.runtime}/pyodide.mjs`).href);
+const lock = JSON.parse(await readFile(`${job.packages}/pyodide-lock.json`, "utf8"));
+const wheel = gunzipSync(await readFile(`${job.packages}/${lock.packages.kvcore.file_name}.gz`));
 const python = await loadPyodide({
   indexURL: job.runtime,
   stdLibURL: `${job.runtime}/python_stdlib.zip`,
-  lockFileContents: await readFile(`${job.packages}/pyodide-lock.json`, "utf8"),
+  lockFileContents: lock,
   packageBaseUrl: `${job.packages}/`,
-  packages: ["kvcore"],
   stdout: () => {},
 });
-const browser = python.pyimport("kvcore.browser");
+const browser = installed(python, wheelFiles(new Uint8Array(wheel).buffer));
 for (const text of job.texts) {
   let line;
   try {

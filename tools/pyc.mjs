@@ -8,15 +8,16 @@
  * Usage: node tools/pyc.mjs JOB.json
  */
 import { readFile } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /**
  * @typedef {object} Job
  * @property {string} pyodide Folder of the npm package.
- * @property {object} lock Lock file that holds the source wheel.
- * @property {string} wheels Folder of the source wheel.
- * @property {string} wheel Its file name.
- * @property {string} trace Python script that lists used modules.
+ * @property {string} wheel The source wheel.
+ * @property {string} source Folder it is unpacked in.
+ * @property {string} start Python module that the worker starts with.
+ * @property {string} trace Python script that lists what is used.
  * @property {string} pack Python script that writes the archives.
  * @property {string} out Folder for the archives.
  * @property {string[]} requests Requests as JSON texts.
@@ -36,9 +37,8 @@ const { loadPyodide } = await import(pathToFileURL(`${job.pyodide}/pyodide.mjs`)
 
 const python = await loadPyodide({
   indexURL: job.pyodide,
-  lockFileContents: job.lock,
-  packageBaseUrl: `${job.wheels}/`,
-  packages: ["kvcore"],
+  lockFileContents: { info: JSON.parse(await readFile(`${job.pyodide}/pyodide-lock.json`, "utf8")).info, packages: {} },
+  packageBaseUrl: job.pyodide,
   stdout: () => {},
 });
 
@@ -49,16 +49,18 @@ async function namespace(path) {
   return globals;
 }
 
-const trace = await namespace(job.trace);
-const used = trace.get("used_modules")(python.toPy(job.requests), python.toPy(job.imports)).toJs();
-
-for (const [name, root] of Object.entries({ wheels: job.wheels, out: job.out })) {
+for (const [name, root] of Object.entries({ wheel: dirname(job.wheel), source: job.source, out: job.out })) {
   python.FS.mkdirTree(`/job/${name}`);
   python.FS.mount(python.FS.filesystems.NODEFS, { root }, `/job/${name}`);
 }
-const pack = await namespace(job.pack);
+python.pyimport("sys").path.append("/job/source");
+
+const trace = await namespace(job.trace);
+const [used, texts] = trace.get("used")(python.toPy(job.requests), python.toPy(job.imports)).toJs();
 const stock = trace.get("STDLIB_ARCHIVE");
-const kept = [...used, ...job.keep];
-const modules = pack.get("pack_library")(stock, python.toPy(kept), "/job/out/python_stdlib.zip");
-const wheel = pack.get("pack_wheel")(`/job/wheels/${job.wheel}`, "/job/out");
-process.stdout.write(`${JSON.stringify({ wheel, modules, used })}\n`);
+const wheel = `/job/wheel/${basename(job.wheel)}`;
+const packer = await namespace(job.pack);
+const kept = python.toPy([...used, ...job.keep]);
+const modules = packer.get("pack_library")(stock, kept, "/job/out/python_stdlib.zip");
+const name = packer.get("pack_wheel")(wheel, await readFile(job.start, "utf8"), python.toPy(texts), "/job/out");
+process.stdout.write(`${JSON.stringify({ wheel: name, modules, used })}\n`);

@@ -3,6 +3,7 @@
 import difflib
 import functools
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,9 @@ from kvcore.errors import input_error
 
 # Beside this module rather than through importlib.resources, whose import alone costs the browser more than all the data.
 _FOLDER = Path(__file__).parent / "data" / "models"
+
+_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")
+"""An id that is also a safe file name below the folder."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +99,10 @@ def find_model(model_id: str) -> ModelEntry:
     Raises:
         InputError: The catalogue has no such model.
     """
+    exact = _FOLDER / f"{model_id}.json"
+    # Listing the catalogue costs the browser more than answering; only a misspelt id needs the list.
+    if _ID.fullmatch(model_id) and exact.is_file():
+        return _load(exact)
     files = _files()
     file = files.get(model_id.lower())
     if file is not None:

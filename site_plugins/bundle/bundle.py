@@ -1,5 +1,6 @@
 """Building the bundle: two folders named by their content, kept until an input changes."""
 
+import gzip
 import hashlib
 import json
 import shutil
@@ -7,6 +8,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import ZipFile
 
 from site_plugins.bundle.exercise import exercise_requests
 from site_plugins.bundle.imports import standard_library_imports
@@ -19,12 +21,10 @@ LOCK_NAME = "pyodide-lock.json"
 STDLIB_NAME = "python_stdlib.zip"
 
 LAZY_MODULES = (
-    "encodings/cp437.py",  # zipfile reads member names with it: needed to unpack the wheel
     "encodings/ascii.py",
     "encodings/latin_1.py",
     "encodings/idna.py",
     "stringprep.py",
-    "tarfile.py",  # Pyodide's package loader asks for it by name
     "difflib.py",
     "traceback.py",  # only an uncaught error loads these; without them its message is lost
     "linecache.py",
@@ -77,7 +77,7 @@ def build_bundle(inputs: Inputs, models: Sequence[str], cache: Path) -> Bundle:
     library = cache / inputs.library_key()
     if not (library / LOCK_NAME).is_file():
         _build_library(inputs, models, library)
-    wheel = next(library.glob("kvcore-*.whl"))
+    wheel = next(library.glob("kvcore-*.whl.gz"))
     runtime_files = [*(inputs.pyodide / name for name in RUNTIME_FILES), library / STDLIB_NAME]
     package_files = [wheel, library / LOCK_NAME]
     script_files = inputs.script_files()
@@ -110,12 +110,15 @@ def _build_library(inputs: Inputs, models: Sequence[str], library: Path) -> None
         wheels.mkdir()
         out.mkdir()
         wheel = build_wheel(inputs.project, wheels)
+        source = Path(scratch) / "source"
+        with ZipFile(wheel) as archive:
+            archive.extractall(source)
         lock = source_lock(inputs.pyodide / "pyodide-lock.json", wheel)
         job = {
             "pyodide": str(inputs.pyodide.resolve()),
-            "lock": lock,
-            "wheels": str(wheels),
-            "wheel": wheel.name,
+            "wheel": str(wheel),
+            "source": str(source),
+            "start": str(inputs.inside / "start.py"),
             "trace": str(inputs.inside / "trace.py"),
             "pack": str(inputs.inside / "pack.py"),
             "out": str(out),
@@ -124,8 +127,9 @@ def _build_library(inputs: Inputs, models: Sequence[str], library: Path) -> None
             "keep": LAZY_MODULES,
         }
         summary = json.loads(run_script(inputs.packer, job).splitlines()[-1])
-        compiled = out / summary["wheel"]
+        name = summary["wheel"]
+        compiled = gzip.decompress((out / f"{name}.gz").read_bytes())
         (out / "summary.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
-        (out / LOCK_NAME).write_text(json.dumps(compiled_lock(lock, compiled), sort_keys=True), encoding="utf-8")
+        (out / LOCK_NAME).write_text(json.dumps(compiled_lock(lock, name, compiled), sort_keys=True), encoding="utf-8")
         shutil.rmtree(library, ignore_errors=True)
         out.rename(library)

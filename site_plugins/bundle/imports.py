@@ -5,8 +5,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-OFFLINE_ONLY = ("cli", "__main__", "schema", "importer")
-"""Modules of kvcore that never run in a browser, by the last part of their name."""
+from site_plugins.bundle.inside.pack import OFFLINE_ONLY
 
 
 def standard_library_imports(package: Path) -> tuple[str, ...]:
@@ -23,7 +22,7 @@ def standard_library_imports(package: Path) -> tuple[str, ...]:
     """
     names: set[str] = set()
     for path in sorted(package.rglob("*.py")):
-        if path.stem in OFFLINE_ONLY or any(part in OFFLINE_ONLY for part in path.relative_to(package).parts):
+        if not OFFLINE_ONLY.isdisjoint(path.relative_to(package).with_suffix("").parts):
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
         names.update(name for name in _imported(tree) if name.split(".")[0] in sys.stdlib_module_names)

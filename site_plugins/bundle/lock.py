@@ -31,11 +31,12 @@ def source_lock(stock_lock: Path, wheel: Path) -> dict[str, Any]:
     return lock
 
 
-def compiled_lock(lock: dict[str, Any], wheel: Path) -> dict[str, Any]:
-    """Returns the lock with its one package replaced by the byte-compiled wheel."""
-    (name, package), *others = lock["packages"].items()
+def compiled_lock(lock: dict[str, Any], name: str, wheel: bytes) -> dict[str, Any]:
+    """Returns the lock with its one package replaced by the byte-compiled wheel of this name and content."""
+    (key, package), *others = lock["packages"].items()
     if others:
         message = f"the lock must hold kvcore alone, not {', '.join(sorted(lock['packages']))}"
         raise ValueError(message)
-    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    return {**lock, "packages": {name: {**package, "file_name": wheel.name, "sha256": digest}}}
+    digest = hashlib.sha256(wheel).hexdigest()
+    compiled = {**package, "file_name": name, "sha256": digest, "imports": ["kvcore"]}
+    return {**lock, "packages": {key: compiled}}

@@ -2,11 +2,12 @@
  * The worker that runs kvcore under Pyodide. It answers one question at a time and computes nothing itself.
  *
  * @import { BundleAddress, FromWorker, Question, ToWorker } from "./protocol.mjs"
+ * @import { Python } from "./wheel.mjs"
  */
+import { installed, wheelFiles } from "./wheel.mjs";
 
 /** @typedef {(text: string) => string} PythonFunction */
 /** @typedef {{answer_json: PythonFunction, answer_form: PythonFunction}} BrowserModule */
-/** @typedef {{pyimport: (name: string) => BrowserModule}} Python */
 
 /** @type {BrowserModule | undefined} */
 let browser;
@@ -40,18 +41,40 @@ function fail(error) {
  */
 async function boot(bundle) {
   countFetches(bundle.bytes);
+  const lock = fetch(`${bundle.packages}pyodide-lock.json`).then((response) => response.json());
+  const files = lock.then((contents) => lockedFiles(bundle.packages, contents.packages.kvcore));
   const { loadPyodide } = await import(`${bundle.runtime}pyodide.mjs`);
   /** @type {Python} */
   const python = await loadPyodide({
     indexURL: bundle.runtime,
     stdLibURL: `${bundle.runtime}python_stdlib.zip`,
-    lockFileURL: `${bundle.packages}pyodide-lock.json`,
+    lockFileContents: lock,
     packageBaseUrl: bundle.packages,
-    packages: ["kvcore"],
     stdout: () => {},
   });
-  browser = python.pyimport("kvcore.browser");
+  browser = installed(python, await files);
 }
+
+/**
+ * Fetches the wheel the lock names and makes sure that it is that one.
+ *
+ * @param {string} folder
+ * @param {{file_name: string, sha256: string}} locked
+ */
+async function lockedFiles(folder, locked) {
+  // Static hosts compress no .whl, so it travels compressed as a whole.
+  const { body } = await fetch(`${folder}${locked.file_name}.gz`);
+  if (!body) throw new Error(`${locked.file_name} is empty`);
+  const wheel = await new Response(body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+  // Browsers hash only on pages that came over https or from this machine.
+  if (crypto.subtle && hex(await crypto.subtle.digest("SHA-256", wheel)) !== locked.sha256) {
+    throw new Error(`${locked.file_name} is not the file its lock names`);
+  }
+  return wheelFiles(wheel);
+}
+
+/** @param {ArrayBuffer} bytes */
+const hex = (bytes) => Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /**
  * Asks Python and posts what it says. Python's own exceptions leave the worker usable; anything else does not.

@@ -1,25 +1,37 @@
-"""Runs inside Pyodide: which modules of the standard library are loaded once kvcore has answered.
+"""Runs inside Pyodide: what kvcore makes Python do from import to answer.
 
-Whatever this script imports is counted as needed, so it imports nothing that a page does not.
+Which modules of the standard library are loaded, and which methods dataclasses compiles. Whatever this script imports
+is counted as needed, so it imports nothing that a page does not.
 """
 
+import dataclasses
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 STDLIB_ARCHIVE = f"/lib/python{sys.version_info.major}{sys.version_info.minor}.zip"
 
 
-def used_modules(requests: Sequence[str], imports: Sequence[str]) -> list[str]:
-    """Answers requests and lists what is loaded afterwards.
+def used(requests: Sequence[str], imports: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Answers requests and lists what that took.
 
     Args:
         requests: Requests as JSON texts.
         imports: Modules to import besides, because kvcore names them somewhere.
 
     Returns:
-        Paths of source files inside the standard library's archive, sorted.
+        Paths of source files inside the standard library's archive, sorted, and the texts dataclasses executed.
     """
+    texts: list[str] = []
+
+    def execute(text: str, *namespaces: Any) -> None:
+        texts.append(text)
+        exec(text, *namespaces)  # noqa: S102
+
+    vars(dataclasses)["exec"] = execute
+    import_module("kvcore.browser")
+    del vars(dataclasses)["exec"]
     for name in imports:
         import_module(name)
     browser = import_module("kvcore.browser")
@@ -28,4 +40,4 @@ def used_modules(requests: Sequence[str], imports: Sequence[str]) -> list[str]:
     prefix = f"{STDLIB_ARCHIVE}/"
     specs = [getattr(module, "__spec__", None) for module in list(sys.modules.values())]
     origins = [spec.origin for spec in specs if spec is not None and spec.origin]
-    return sorted({origin.removeprefix(prefix) for origin in origins if origin.startswith(prefix)})
+    return sorted({origin.removeprefix(prefix) for origin in origins if origin.startswith(prefix)}), texts
