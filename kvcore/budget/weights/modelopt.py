@@ -40,6 +40,7 @@ def read_modelopt(section: Mapping[str, Any], config: ModelConfig, capability: t
             name="modelopt, mixed precision",
             scheme=_mixed(inner, ignored),
             cache_scale_bytes=CACHE_SCALES if has_cache else 0,
+            lists_quantized=True,
         )
     scheme = ALGORITHMS.get(algorithm)
     if scheme is None:

@@ -26,6 +26,7 @@ class Quantization:
             `BaseKVCacheMethod.create_weights`, `CompressedTensorsKVCacheMethod.create_weights`).
         scales_latents: Whether modules that attend to latents keep such scales too.
         padding: What 16-bit experts are padded to.
+        lists_quantized: Whether the checkpoint lists the modules that are quantized, not those that are not.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Quantization:
     cache_scale_bytes: int = 0
     scales_latents: bool = False
     padding: Padding = NO_PADDING
+    lists_quantized: bool = False
 
     def linear_scheme(self, path: str, module: Linear, dtype: str) -> Scheme:
         """The scheme of a linear layer; every fused projection shares it."""
@@ -58,8 +60,13 @@ class Quantization:
         return (self._first([path], "lm_head") if module.quantizable else None) or plain(ELEMENT_BYTES[dtype])
 
     def _first(self, names: Sequence[str] | Mapping[str, None], kind: str) -> Scheme | None:
-        """The scheme all names agree on; a module is unquantized as soon as one of its names is."""
+        """The scheme of a module known by several names.
+
+        Where unquantized modules are listed, one listed name is enough; so it is where quantized ones are.
+        """
         schemes = [self.scheme(name, kind) for name in names]
+        if self.lists_quantized:
+            return next((scheme for scheme in schemes if scheme is not None), None)
         return None if any(scheme is None for scheme in schemes) else schemes[0]
 
 

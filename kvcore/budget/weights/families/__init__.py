@@ -6,11 +6,14 @@ from kvcore.budget.weights.decoder import Builder
 from kvcore.budget.weights.families.deepseek import DEEPSEEK
 from kvcore.budget.weights.families.deepseek_v4 import DEEPSEEK_V4
 from kvcore.budget.weights.families.gemma import GEMMA
+from kvcore.budget.weights.families.hybrids import HYBRIDS
 from kvcore.budget.weights.families.kimi import KIMI
 from kvcore.budget.weights.families.mixtures import MIXTURES
 from kvcore.budget.weights.families.multimodal import MULTIMODAL
+from kvcore.budget.weights.families.older import OLDER
 from kvcore.budget.weights.families.qwen import QWEN
+from kvcore.budget.weights.families.sparse_others import SPARSE_OTHERS
 from kvcore.budget.weights.families.text import TEXT
 
-BUILDERS: Mapping[str, Builder] = {**TEXT, **QWEN, **GEMMA, **DEEPSEEK, **MIXTURES, **MULTIMODAL, **DEEPSEEK_V4, **KIMI}
+BUILDERS: Mapping[str, Builder] = {**TEXT, **QWEN, **GEMMA, **DEEPSEEK, **MIXTURES, **MULTIMODAL, **DEEPSEEK_V4, **KIMI, **HYBRIDS, **OLDER, **SPARSE_OTHERS}
 """Builder of each architecture."""
