@@ -194,14 +194,15 @@ def _text_config(root: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
         if nested is None:
             break
         text, path = text[nested], f"{path}.{nested}" if path else nested
-    if not path and root.get("model_type") in NESTED_ONLY:
+    if not path and _text_field(root, "model_type") in NESTED_ONLY:
         return {}, "text_config"
     return text, path
 
 
 def _model_type(root: Mapping[str, Any], text: Mapping[str, Any], architectures: Sequence[str]) -> str:
     """The language model's type: its own, else what its wrapper's class or its architecture implies."""
-    stated = _text_field(text, "model_type") or _text_field(root, "model_type")
+    outer = _text_field(root, "model_type")
+    stated = _text_field(text, "model_type") or outer
     if not stated and architectures:
         return ARCHITECTURE_TYPES.get(architectures[0], "")
     return WRAPPER_TEXT_TYPES.get(stated, stated)
@@ -217,6 +218,8 @@ def _text_field(mapping: Mapping[str, Any], key: str) -> str:
 
 
 def _lookup(mapping: Mapping[str, Any], dotted: str) -> Any:
+    if "." not in dotted:
+        return mapping.get(dotted)
     value: Any = mapping
     for key in dotted.split("."):
         if not isinstance(value, Mapping):

@@ -1,6 +1,7 @@
 """Multi-head, multi-query and grouped-query attention: one key and one value per KV head and token."""
 
 from kvcore.config import ModelConfig
+from kvcore.errors import config_error
 from kvcore.layout.cache import AttentionCache
 
 
@@ -29,7 +30,7 @@ def chatglm_attention(config: ModelConfig, layer_index: int) -> AttentionCache:
     """ChatGLM: KV heads count only where ``multi_query_attention`` is true (vLLM 0.33.0 `GLMAttention`)."""
     shares = config.get("multi_query_attention", False)
     heads = config.integer("multi_query_group_num", 1) if shares else config.num_attention_heads
-    return keys_and_values(heads, config.hidden_size // config.num_attention_heads)
+    return keys_and_values(heads, width_per_head(config, "hidden_size", config.num_attention_heads))
 
 
 def falcon_attention(config: ModelConfig, layer_index: int) -> AttentionCache:
@@ -41,7 +42,7 @@ def falcon_attention(config: ModelConfig, layer_index: int) -> AttentionCache:
         heads = config.num_key_value_heads
     else:
         heads = 1 if config.get("multi_query", True) else config.num_attention_heads
-    return keys_and_values(heads, config.hidden_size // config.num_attention_heads, in_model_dtype=True)
+    return keys_and_values(heads, width_per_head(config, "hidden_size", config.num_attention_heads), in_model_dtype=True)
 
 
 def multi_query_attention(config: ModelConfig, layer_index: int) -> AttentionCache:
@@ -54,6 +55,18 @@ def padded_value_heads(config: ModelConfig, layer_index: int) -> AttentionCache:
     """MiniCPM3: stores plain heads, the value padded to the key's size (vLLM 0.33.0 `MiniCPM3Attention`)."""
     head_size = config.integer("qk_nope_head_dim") + config.integer("qk_rope_head_dim")
     return keys_and_values(config.num_attention_heads, head_size)
+
+
+def width_per_head(config: ModelConfig, key: str, heads: int) -> int:
+    """Elements of one head where a class divides a width and rounds down.
+
+    Raises:
+        ConfigError: The width is smaller than the heads.
+    """
+    width = config.integer(key)
+    if width < heads:
+        raise config_error(config.path(key), width, f"narrower than its {heads:,} heads", "Give it unchanged.")
+    return width // heads
 
 
 def attention_label(num_attention_heads: int, num_kv_heads: int) -> str:

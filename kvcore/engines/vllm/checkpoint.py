@@ -12,6 +12,9 @@ from kvcore.errors import config_error
 FALLBACK_MAX_MODEL_LEN = 2048
 """Used where a config names no length (vLLM 0.33.0 `_get_and_verify_max_len`)."""
 
+MAX_LENGTH = 1 << 40
+"""Longer contexts than a million million tokens are no facts about a model."""
+
 LENGTH_KEYS = (
     "max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "model_max_length", "max_target_positions",
     "max_sequence_length", "max_seq_length", "seq_len",
@@ -21,7 +24,7 @@ LENGTH_KEYS = (
 UNSCALED_ROPE_TYPES = frozenset({"su", "longrope", "llama3", "yarn", "deepseek_yarn", "deepseek_llama_scaling"})
 """RoPE types whose ``max_position_embeddings`` already includes the factor (vLLM 0.33.0 `_get_and_verify_max_len`)."""
 
-LEGACY_ROPE_TYPES: Mapping[object, str] = {"su": "longrope", "mrope": "default"}
+LEGACY_ROPE_TYPES: Mapping[str, str] = {"su": "longrope", "mrope": "default"}
 """Older names of RoPE types (vLLM 0.33.0 `patch_legacy_rope_type`)."""
 
 NO_FLOAT16_MODEL_TYPES = frozenset({"gemma2", "gemma3", "gemma3_text", "glm4"})
@@ -142,7 +145,7 @@ def _stated_length(config: ModelConfig) -> tuple[float | None, str]:
         value = config.get(key)
         if value is None:
             continue
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MAX_LENGTH:
             raise config_error(config.path(key), value, "a positive number of tokens is expected", "Give it unchanged.")
         found[key] = value
     if not found:
@@ -162,6 +165,8 @@ def rope_parameters(config: ModelConfig) -> Iterator[Mapping[str, Any]]:
         nested = [item for item in value.values() if isinstance(item, Mapping)]
         for parameters in nested or [value]:
             kind = parameters.get("rope_type", parameters.get("type", "default"))
+            if not isinstance(kind, str):
+                raise config_error(f"{key}.rope_type", kind, "a text is expected", "Give the config.json unchanged.")
             kind = LEGACY_ROPE_TYPES.get(kind, kind)
             yield {**parameters, "rope_type": kind}
         return
