@@ -1,18 +1,55 @@
 """What the page builders return: a file's place under ``docs/`` and its content. Nothing here knows MkDocs."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+_MARK = re.compile(r"<!-- kv:(\d+) -->")
 _MARKDOWN_NEVER_ACTS_ON = frozenset(" .,:;/()-+×÷=")
 
 
 @dataclass(frozen=True)
+class Html:
+    """A piece of a page that is HTML already, and has nothing to gain from Markdown or from the search index."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class GeneratedFile:
-    """A page or data file that exists only in the built site."""
+    """A page or data file that exists only in the built site.
+
+    Attributes:
+        src_uri: Place under ``docs/``.
+        content: Markdown of a page, with a mark where each fragment belongs; the whole text of a data file.
+        fragments: HTML that goes in for the marks once the page is otherwise complete.
+    """
 
     src_uri: str
     content: str
+    fragments: tuple[str, ...] = ()
+
+
+def page(src_uri: str, parts: Iterable[str | Html]) -> GeneratedFile:
+    """Returns a page of Markdown and HTML in the order given.
+
+    The HTML is kept aside: Markdown and the search index would each parse every table of every model.
+    """
+    lines: list[str] = []
+    fragments: list[str] = []
+    for part in parts:
+        if isinstance(part, Html):
+            lines.append(f"<!-- kv:{len(fragments)} -->\n")
+            fragments.append(part.text)
+        else:
+            lines.append(part)
+    return GeneratedFile(src_uri, "\n".join(lines), tuple(fragments))
+
+
+def whole(html: str, fragments: Sequence[str]) -> str:
+    """Returns a rendered page with its fragments in place of their marks."""
+    return _MARK.sub(lambda mark: fragments[int(mark[1])], html) if fragments else html
 
 
 def front_matter(meta: Mapping[str, object]) -> str:

@@ -7,7 +7,7 @@ from kvcore.arithmetic import KIB, MIB
 from kvcore.catalog import ModelEntry
 from kvcore.report.figures import UNKNOWN, grouped, readable_bytes, scaled
 from site_plugins.pages.facts import STATUS_SHORT, short_kind
-from site_plugins.pages.generated import GeneratedFile, front_matter
+from site_plugins.pages.generated import GeneratedFile, Html, front_matter, page
 from site_plugins.pages.scenarios import HEADLINE_BUDGET, INDEX_CONTEXTS
 from site_plugins.pages.summary import SIZES, Requests, Summary
 
@@ -16,11 +16,11 @@ Listed = Sequence[tuple[ModelEntry, Summary]]
 
 def index_files(models: Listed) -> tuple[GeneratedFile, ...]:
     """Returns the index page."""
-    return (GeneratedFile("models/index.md", index_page(models)),)
+    return (page("models/index.md", index_page(models)),)
 
 
-def index_page(models: Listed) -> str:
-    """Returns the Markdown of the models index."""
+def index_page(models: Listed) -> list[str | Html]:
+    """Returns the parts of the models index."""
     rows = "\n".join(_row(entry, summary) for entry, summary in models)
     budget = readable_bytes(HEADLINE_BUDGET)
     engine = models[0][1].engine if models else "no engine"
@@ -34,12 +34,9 @@ def index_page(models: Listed) -> str:
     }
     kinds = sorted({summary.kind for _, summary in models})
     organisations = sorted({entry.organisation for entry, _ in models}, key=str.lower)
-    return "\n".join(
+    table = "\n".join(
         [
-            front_matter(meta),
-            "# Models\n",
-            _introduction(len(models), engine, budget),
-            '<div class="kv-index" data-kv-index data-search-exclude>',
+            '<div class="kv-index" data-kv-index>',
             '<form class="kv-filter" data-kv-filter hidden>',
             '<label>Find <input type="search" name="q" autocomplete="off" placeholder="name or organisation"></label>',
             _select("kind", "Kind", kinds),
@@ -50,9 +47,10 @@ def index_page(models: Listed) -> str:
             '<table class="kv-table kv-table--index">',
             f"<caption><span>KV cache per model under {escape(engine)}, {budget} of cache per GPU</span></caption>",
             f"<thead><tr>{head}</tr></thead>",
-            f"<tbody>\n{rows}\n</tbody></table></div></div>\n",
+            f"<tbody>\n{rows}\n</tbody></table></div></div>",
         ]
     )
+    return [front_matter(meta), "# Models\n", _introduction(len(models), engine, budget), Html(table)]
 
 
 def _introduction(models: int, engine: str, budget: str) -> str:

@@ -6,7 +6,7 @@ from kvcore.report.document import Column, Figure, Link, Row, Table, Text
 from kvcore.report.figures import UNKNOWN, count, kibibytes
 from kvcore.report.sections.wording import capitalised
 from kvcore.report.writers import html
-from site_plugins.pages.generated import GeneratedFile, as_text, front_matter
+from site_plugins.pages.generated import GeneratedFile, Html, as_text, front_matter, page
 from site_plugins.pages.index_page import Listed
 
 _INTRODUCTION = (
@@ -17,11 +17,11 @@ _INTRODUCTION = (
 
 def kinds_files(models: Listed) -> tuple[GeneratedFile, ...]:
     """Returns the overview page."""
-    return (GeneratedFile("models/kinds.md", kinds_page(models)),)
+    return (page("models/kinds.md", kinds_page(models)),)
 
 
-def kinds_page(models: Listed) -> str:
-    """Returns the Markdown of the overview: a table of kinds, then one table of models per kind."""
+def kinds_page(models: Listed) -> list[str | Html]:
+    """Returns the parts of the overview: a table of kinds, then one table of models per kind."""
     by_kind: dict[str, Listed] = defaultdict(list)
     for model in models:
         by_kind[model[1].kind] = [*by_kind[model[1].kind], model]
@@ -29,11 +29,11 @@ def kinds_page(models: Listed) -> str:
         "title": "Models by cache kind",
         "description": "Models by what they keep between decode steps, and what one token costs in each kind.",
     }
-    parts = [front_matter(meta), "# Models by cache kind\n", _INTRODUCTION, _html(_overview(by_kind))]
+    parts: list[str | Html] = [front_matter(meta), "# Models by cache kind\n", _INTRODUCTION, _html(_overview(by_kind))]
     for kind in sorted(by_kind):
         heading = f"## {as_text(capitalised(kind))} {{#{_anchor(kind)}}}\n"
         parts += [heading, _html(_models(kind, by_kind[kind]))]
-    return "\n".join(parts)
+    return parts
 
 
 def _overview(by_kind: dict[str, Listed]) -> Table:
@@ -72,5 +72,5 @@ def _anchor(kind: str) -> str:
     return "".join(char if char.isalnum() else "-" for char in kind.lower())
 
 
-def _html(table: Table) -> str:
-    return f'<div class="kv-document">\n{html.block(table)}\n</div>\n'
+def _html(table: Table) -> Html:
+    return Html(f'<div class="kv-document">\n{html.block(table)}\n</div>')

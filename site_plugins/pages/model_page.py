@@ -14,7 +14,7 @@ from kvcore.report.sections.wording import capitalised, layer_count, value_of
 from kvcore.report.writers import csv, html, markdown, text
 from site_plugins.pages.answers import Ask
 from site_plugins.pages.facts import STATUS_WORDS, context_limit, contexts, headline_request, parameters
-from site_plugins.pages.generated import GeneratedFile, as_text, front_matter
+from site_plugins.pages.generated import GeneratedFile, Html, as_text, front_matter, page
 from site_plugins.pages.matrix import capacity_matrix
 from site_plugins.pages.requests import calculator_link
 
@@ -30,7 +30,7 @@ def model_files(entry: ModelEntry, ask: Ask, site_url: str) -> tuple[GeneratedFi
     place = f"models/{entry.id}"
     permalink = calculator_link(f"{site_url.rstrip('/')}/calculator/", request)
     return (
-        GeneratedFile(f"{place}.md", model_page(entry, report, ask)),
+        page(f"{place}.md", model_page(entry, report, ask)),
         GeneratedFile(f"{place}/report.json", _json(to_json(report))),
         GeneratedFile(f"{place}/layout.json", _json(to_json(report.layout))),
         GeneratedFile(f"{place}/report.csv", csv.write(render(report))),
@@ -38,9 +38,9 @@ def model_files(entry: ModelEntry, ask: Ask, site_url: str) -> tuple[GeneratedFi
     )
 
 
-def model_page(entry: ModelEntry, report: Report, ask: Ask) -> str:
-    """Returns the Markdown of a model's page; all but its headings is HTML of kvcore's own writer."""
-    parts = [
+def model_page(entry: ModelEntry, report: Report, ask: Ask) -> list[str | Html]:
+    """Returns the parts of a model's page; all but its headings is HTML of kvcore's own writer."""
+    parts: list[str | Html] = [
         front_matter(
             {"title": escape(entry.title), "description": escape(description(entry, report)), "hide": ["navigation"]}
         ),
@@ -59,8 +59,8 @@ def model_page(entry: ModelEntry, report: Report, ask: Ask) -> str:
             blocks = (*blocks, capacity_matrix(entry.id, contexts(context_limit(entry, ask)), ask, CALCULATOR))
         if blocks:
             parts += [f"## {title} {{#{anchor}}}\n", _html(blocks)]
-    parts += ["## Evidence {#evidence}\n", _html((_catalogue_entry(entry), *evidence.sources(report)))]
-    return "\n".join(parts)
+    proof = (_catalogue_entry(entry), *evidence.sources(report))
+    return [*parts, "## Evidence {#evidence}\n", _html(proof)]
 
 
 def description(entry: ModelEntry, report: Report) -> str:
@@ -106,11 +106,8 @@ def _catalogue_entry(entry: ModelEntry) -> Paragraph:
     return Paragraph((f"Catalogue entry of {entry.id}{revision}. Status: {status}.{proofs}",))
 
 
-def _html(blocks: tuple[Block, ...]) -> str:
-    """One HTML block for Markdown to leave alone: it must hold no empty line."""
-    written = html.blocks(blocks)
-    # Figures would fill the search index and help nobody find a page; its name, facts and headings are searched.
-    return f'<div class="kv-document" data-search-exclude>\n{written}\n</div>\n' if written else ""
+def _html(blocks: tuple[Block, ...]) -> Html:
+    return Html(f'<div class="kv-document">\n{html.blocks(blocks)}\n</div>' if blocks else "")
 
 
 def _json(value: object) -> str:

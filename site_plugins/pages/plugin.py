@@ -13,6 +13,7 @@ from mkdocs.structure.pages import Page
 from kvcore.catalog import load_models
 from site_plugins.pages.answers import Answers
 from site_plugins.pages.build import catalogue_files, page_store
+from site_plugins.pages.generated import whole
 from site_plugins.pages.placeholders import PlaceholderError, fill
 
 
@@ -27,10 +28,17 @@ class PagesConfig(base.Config):
 
 
 class PagesPlugin(BasePlugin[PagesConfig]):
-    """Adds the generated pages (``on_files``) and fills figures into written ones (``on_page_markdown``)."""
+    """Adds the generated pages and fills figures into written ones.
+
+    - ``on_files`` adds the pages and data files made from the catalogue.
+    - ``on_page_markdown`` fills the figures of written pages.
+    - ``on_post_page`` puts the HTML of generated pages in.
+    """
 
     def __init__(self) -> None:
         self._answers = Answers()
+        # HTML of the generated pages by their place, from on_files until each page is complete.
+        self._fragments: dict[str, tuple[str, ...]] = {}
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         """Adds a page with data files for every model, the models index and the overview of cache kinds.
@@ -48,6 +56,7 @@ class PagesPlugin(BasePlugin[PagesConfig]):
         generated = catalogue_files(entries, self._answers, config.site_url or "", store)
         for item in generated:
             files.append(File.generated(config, item.src_uri, content=item.content))
+        self._fragments = {item.src_uri: item.fragments for item in generated if item.fragments}
         return files
 
     def on_page_markdown(self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -71,3 +80,16 @@ class PagesPlugin(BasePlugin[PagesConfig]):
             return fill(markdown, page.meta.get("kv", {}), self._answers)
         except PlaceholderError as error:
             raise PluginError(f"{page.file.src_uri}: {error}") from error
+
+    def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:
+        """Puts a generated page's HTML in place of its marks.
+
+        Args:
+            output: The rendered page.
+            page: The page.
+            config: MkDocs' configuration.
+
+        Returns:
+            The complete page.
+        """
+        return whole(output, self._fragments.get(page.file.src_uri, ()))

@@ -9,9 +9,11 @@ import yaml
 from kvcore.catalog import ModelEntry, ModelSource
 from kvcore.errors import FieldError
 from kvcore.report.report import Input, Report
+from site_plugins.pages.answers import Ask
 from site_plugins.pages.facts import contexts, headline_request, short_kind
-from site_plugins.pages.index_page import index_page
-from site_plugins.pages.kinds_page import kinds_page
+from site_plugins.pages.generated import GeneratedFile, whole
+from site_plugins.pages.index_page import index_files
+from site_plugins.pages.kinds_page import kinds_files
 from site_plugins.pages.matrix import capacity_matrix
 from site_plugins.pages.model_page import model_files
 from site_plugins.pages.scenarios import BUDGETS, CONTEXTS, TENSOR_PARALLEL_SIZES, headline_parallel
@@ -44,8 +46,17 @@ def refuse(_: Mapping[str, object]) -> Report:
     return Report(inputs={}, kvcore_version="0.1.0", errors=(error,))
 
 
+def complete(file: GeneratedFile) -> str:
+    """A page with its HTML in place."""
+    return whole(file.content, file.fragments)
+
+
 def page(entry: ModelEntry = ENTRY) -> str:
-    return model_files(entry, ask, SITE_URL)[0].content
+    return complete(model_files(entry, ask, SITE_URL)[0])
+
+
+def index(answers: Ask) -> str:
+    return complete(index_files([(ENTRY, summarise(ENTRY, answers))])[0])
 
 
 def meta(markdown: str) -> dict[str, Any]:
@@ -95,9 +106,11 @@ def test_a_title_cannot_become_markup() -> None:
     assert "*x*" not in written.split("\n# ")[1].splitlines()[0]
 
 
-def test_html_in_a_page_holds_no_empty_line_that_would_end_it() -> None:
-    inside = page().split('<div class="kv-document" data-search-exclude>')[1:]
-    assert all("\n\n" not in part.split("\n</div>\n")[0] for part in inside)
+def test_markdown_never_sees_the_html_of_a_page() -> None:
+    file = model_files(ENTRY, ask, SITE_URL)[0]
+    assert "<table" not in file.content
+    assert "<table" in complete(file)
+    assert "<!-- kv:" not in complete(file)
 
 
 def test_the_context_is_the_models_limit_where_that_is_shorter_than_the_usual_one() -> None:
@@ -120,26 +133,24 @@ def test_a_refused_cell_says_refused() -> None:
 
 
 def test_the_index_lists_every_model_with_exact_values_to_sort_by() -> None:
-    written = index_page([(ENTRY, summarise(ENTRY, ask))])
+    written = index(ask)
     assert '<a href="example/dense-8b/">dense-8b</a>' in written
     assert 'data-kv="layout.bytes_per_token" value="131072">128.00</data>' in written
     assert 'data-kind="GQA"' in written
 
 
 def test_the_index_needs_no_script_to_be_read() -> None:
-    written = index_page([(ENTRY, summarise(ENTRY, ask))])
+    written = index(ask)
     assert "<form" in written
     assert "hidden" in written.split("<form")[1].split(">")[0]
 
 
 def test_the_index_gives_the_reason_of_a_refusal() -> None:
-    assert 'title="tensor_parallel_size = 8: does not divide the heads. Use 4."' in index_page(
-        [(ENTRY, summarise(ENTRY, refuse))]
-    )
+    assert 'title="tensor_parallel_size = 8: does not divide the heads. Use 4."' in index(refuse)
 
 
 def test_the_overview_groups_models_by_kind() -> None:
-    written = kinds_page([(ENTRY, summarise(ENTRY, ask))])
+    written = complete(kinds_files([(ENTRY, summarise(ENTRY, ask))])[0])
     assert "## GQA {#gqa}" in written
     assert '<a href="../example/dense-8b/">dense-8b</a>' in written
 
@@ -151,7 +162,7 @@ def test_contexts_beyond_the_models_limit_are_not_shown_and_the_limit_is() -> No
 
 
 def test_the_index_leaves_contexts_beyond_the_limit_empty() -> None:
-    assert 'title="longer than the model&#x27;s limit"' in index_page([(ENTRY, summarise(ENTRY, ask))])
+    assert 'title="longer than the model&#x27;s limit"' in index(ask)
 
 
 def test_the_snippet_for_a_review_ends_with_a_permalink_to_the_same_question() -> None:
