@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from kvcore.budget.weights.decoder import Builder
 from kvcore.budget.weights.families.deepseek import DEEPSEEK
 from kvcore.budget.weights.families.deepseek_v4 import DEEPSEEK_V4
+from kvcore.budget.weights.families.encoders import ENCODERS
 from kvcore.budget.weights.families.gemma import GEMMA
 from kvcore.budget.weights.families.hybrids import HYBRIDS
 from kvcore.budget.weights.families.kimi import KIMI
+from kvcore.budget.weights.families.mambas import MAMBAS
 from kvcore.budget.weights.families.mixtures import MIXTURES
 from kvcore.budget.weights.families.multimodal import MULTIMODAL
 from kvcore.budget.weights.families.older import OLDER
@@ -15,5 +17,5 @@ from kvcore.budget.weights.families.qwen import QWEN
 from kvcore.budget.weights.families.sparse_others import SPARSE_OTHERS
 from kvcore.budget.weights.families.text import TEXT
 
-BUILDERS: Mapping[str, Builder] = {**TEXT, **QWEN, **GEMMA, **DEEPSEEK, **MIXTURES, **MULTIMODAL, **DEEPSEEK_V4, **KIMI, **HYBRIDS, **OLDER, **SPARSE_OTHERS}
+BUILDERS: Mapping[str, Builder] = {**TEXT, **QWEN, **GEMMA, **DEEPSEEK, **MIXTURES, **MULTIMODAL, **DEEPSEEK_V4, **KIMI, **HYBRIDS, **OLDER, **SPARSE_OTHERS, **MAMBAS, **ENCODERS}
 """Builder of each architecture."""
