@@ -1,0 +1,76 @@
+"""Deployments vLLM refuses: each refusal names the field to change."""
+
+from typing import Any
+
+import pytest
+
+from kvcore.answer import answer
+
+SIZES = {
+    "num_hidden_layers": 4, "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8,
+    "max_position_embeddings": 8192, "torch_dtype": "bfloat16",
+}  # fmt: skip
+LLAMA = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", **SIZES}
+GPT_OSS = {
+    "architectures": ["GptOssForCausalLM"], "model_type": "gpt_oss", **SIZES, "num_attention_heads": 64,
+    "sliding_window": 128,
+}  # fmt: skip
+BLOOM = {
+    "architectures": ["BloomForCausalLM"], "model_type": "bloom", "n_layer": 2, "n_head": 32, "hidden_size": 4096,
+}  # fmt: skip
+GEMMA4 = {
+    "architectures": ["Gemma4ForCausalLM"], "model_type": "gemma4_text", **SIZES, "head_dim": 256,
+    "num_kv_shared_layers": 2, "layer_types": ["sliding_attention", "full_attention"] * 2,
+}  # fmt: skip
+QWEN_VL = {
+    "architectures": ["Qwen2_5_VLForConditionalGeneration"], "model_type": "qwen2_5_vl", **SIZES,
+    "vision_config": {"num_heads": 16, "intermediate_size": 3420},
+}  # fmt: skip
+QWEN_FP8 = {
+    "architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe", **SIZES, "moe_intermediate_size": 768,
+    "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128], "activation_scheme": "dynamic"},
+}  # fmt: skip
+
+
+def first_error(config: dict[str, Any], **request: Any) -> str:
+    report = answer({"config": config, "gpu": "H100", "kv_cache_memory_bytes": 42_949_672_960, **request})
+    return report.errors[0].message if report.errors else ""
+
+
+def quantized(**quantization: Any) -> dict[str, Any]:
+    return {**LLAMA, "quantization_config": quantization}
+
+
+@pytest.mark.parametrize(
+    ("config", "request_fields", "names"),
+    [
+        (LLAMA, {"tensor_parallel_size": 3}, "tensor_parallel_size"),
+        (GPT_OSS, {"tensor_parallel_size": 16}, "does not replicate"),
+        (GPT_OSS, {"tensor_parallel_size": 16, "decode_context_parallel_size": 2}, "sliding-window"),
+        (BLOOM, {"max_model_len": -1}, "max_model_len"),
+        (BLOOM, {"kv_cache_dtype": "fp8"}, "ALiBi"),
+        (GEMMA4, {"pipeline_parallel_size": 2}, "whose cache it reads"),
+        (QWEN_VL, {"tensor_parallel_size": 8}, "vision_config.intermediate_size"),
+        (QWEN_FP8, {"tensor_parallel_size": 16}, "tensor_parallel_size"),
+        (QWEN_FP8, {"kv_cache_dtype": "fp8_e5m2"}, "fp8_e5m2"),
+        (quantized(quant_method="fbgemm_fp8"), {}, "deprecated"),
+        (quantized(quant_method="gptq", bits=3, sym=True), {}, "quantization_config.bits"),
+    ],
+)
+def test_a_deployment_is_refused(config: dict[str, Any], request_fields: dict[str, Any], names: str) -> None:
+    assert names in first_error(config, **request_fields)
+
+
+@pytest.mark.parametrize(
+    ("config", "request_fields"),
+    [
+        (QWEN_FP8, {"tensor_parallel_size": 8}),  # 96 columns still share blocks of 32
+        (QWEN_FP8, {"tensor_parallel_size": 16, "enable_expert_parallel": True}),
+        (QWEN_VL, {"tensor_parallel_size": 4}),
+        (quantized(quant_method="gptq", bits=4, sym=True), {}),
+        ({**GEMMA4, "num_kv_shared_layers": 0}, {"pipeline_parallel_size": 2}),
+        (BLOOM, {"max_model_len": 2048}),
+    ],
+)
+def test_a_deployment_next_to_it_is_answered(config: dict[str, Any], request_fields: dict[str, Any]) -> None:
+    assert first_error(config, **request_fields) == ""
