@@ -42,7 +42,7 @@ def site() -> Path:
 
 
 @pytest.fixture(scope="session")
-def site_url(site: Path) -> str:  # noqa: ARG001 -- the site must stand before its address is any use
+def site_url(site: Path) -> str:
     """The address of the built site, without a slash at its end."""
     return os.environ[ORIGIN_VARIABLE]
 
