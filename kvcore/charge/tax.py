@@ -14,10 +14,11 @@ PADDING = "padding of pages and groups"
 IN_FLIGHT = "window tokens in flight"
 STRADDLE = "window straddling a block"
 ALIGN_COPY = "align copy of states"
+REUSE_COPIES = "state kept at every block"
 DRAFT_COPIES = "state copies for speculation"
 NULL_BLOCK = "null block"
 
-CAUSES = (ROUNDING, PADDING, IN_FLIGHT, STRADDLE, ALIGN_COPY, DRAFT_COPIES, NULL_BLOCK)
+CAUSES = (ROUNDING, PADDING, IN_FLIGHT, STRADDLE, ALIGN_COPY, REUSE_COPIES, DRAFT_COPIES, NULL_BLOCK)
 
 
 def tax_by_cause(plan: Plan, charge: RequestCharge) -> Mapping[str, int]:
@@ -49,8 +50,9 @@ def _layer_tax(spec: LayerSpec, blocks: int, max_model_len: int, context: Charge
     page = _entries_bytes(spec)
     over_plain = blocks * page - plain_bytes(spec, max_model_len, context)
     if isinstance(spec, MambaSpec):
-        drafts = spec.num_speculative_blocks * page
-        return {DRAFT_COPIES: drafts, ALIGN_COPY: over_plain - drafts}
+        drafts = spec.draft_states(context) * page
+        copies = REUSE_COPIES if context.mamba_cache_mode == "all" else ALIGN_COPY
+        return {DRAFT_COPIES: drafts, copies: over_plain - drafts}
     if isinstance(spec, SlidingWindowSpec):
         in_flight = _in_flight_bytes(spec, spec.sliding_window - 1 + spec.extra_retained_tokens, max_model_len, context)
         return {IN_FLIGHT: in_flight, STRADDLE: page, ROUNDING: over_plain - in_flight - page}

@@ -24,23 +24,26 @@ STATE_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "falcon_mamba": _PURE_MAMBA,
     "mamba2": {
         "hidden_size": 4096, "num_hidden_layers": 64, "num_heads": 128, "head_dim": 64, "state_size": 128, "expand": 2,
-        "conv_kernel": 4, "n_groups": 8,
+        "conv_kernel": 4, "n_groups": 8, "chunk_size": 256,
     },
     "jamba": {
         "attn_layer_period": 8, "attn_layer_offset": 4, "mamba_d_state": 16, "mamba_d_conv": 4, "mamba_expand": 2,
     },
     "zamba2": {
         "mamba_d_state": 64, "mamba_d_conv": 4, "mamba_expand": 2, "mamba_ngroups": 1, "n_mamba_heads": 8,
+        "chunk_size": 256,
     },
     "granitemoehybrid": {
         "mamba_n_heads": 128, "mamba_n_groups": 1, "mamba_d_state": 256, "mamba_d_conv": 4, "mamba_expand": 2,
+        "mamba_chunk_size": 256,
     },
     "falcon_h1": {
         "mamba_d_ssm": 1024, "mamba_n_heads": 128, "mamba_n_groups": 1, "mamba_d_state": 256, "mamba_d_conv": 4,
-        "mamba_expand": 2,
+        "mamba_expand": 2, "mamba_chunk_size": 256,
     },
     "nemotron_h": {
         "ssm_state_size": 128, "mamba_num_heads": 128, "mamba_head_dim": 64, "n_groups": 8, "conv_kernel": 4,
+        "chunk_size": 128,
     },
     "olmo_hybrid": {"linear_conv_kernel_dim": 4},
     "lfm2": {"conv_L_cache": 3},

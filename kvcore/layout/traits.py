@@ -12,6 +12,7 @@ class Traits:
         chunked_prefill: Whether a prompt may be split over steps.
         prefix_caching: Whether the engine can keep finished blocks for reuse.
         keeps_state: Some layers keep a state per request (Mamba, linear attention, short convolution).
+        state_per_block: The class can keep a state at every block (vLLM 0.16.0 `SupportsMambaPrefixCaching`).
         attention_free: No layer attends: only states.
         encoder_decoder: Cross attention over an encoder's output.
         latent: Multi-head latent attention: one latent per token on every rank.
@@ -26,6 +27,7 @@ class Traits:
     chunked_prefill: bool = True
     prefix_caching: bool = True
     keeps_state: bool = False
+    state_per_block: bool = False
     attention_free: bool = False
     encoder_decoder: bool = False
     latent: bool = False

@@ -11,7 +11,7 @@ from kvcore.engines.vllm.checks import check_attention_heads
 from kvcore.engines.vllm.derivation import derive
 from kvcore.engines.vllm.plan import Plan, plan
 from kvcore.engines.vllm.profile import Profile
-from kvcore.engines.vllm.profiles import find_profile
+from kvcore.engines.vllm.profiles import find_profile, release_notes
 from kvcore.engines.vllm.quantization_checks import check_quantization
 from kvcore.engines.vllm.sections import budget_section, capacity_section, layout_section, plan_section, request_section
 from kvcore.engines.vllm.reuse import state_warnings
@@ -75,7 +75,7 @@ def answer_vllm(request: Request) -> Report:
     return Report(
         inputs=dict(settings.inputs),
         kvcore_version=__version__,
-        engine=Engine(name="vllm", version=settings.profile.version),
+        engine=Engine(name="vllm", version=settings.engine_version or settings.profile.version),
         model=result.subject.name,
         budget=budget_section(result.budget),
         layout=layout_section(result.layout, planned, settings),
@@ -94,7 +94,7 @@ def answer_vllm(request: Request) -> Report:
 
 
 def _warnings(result: Answer) -> tuple[str, ...]:
-    warnings = [*result.layout.notes, *result.subject.notes]
+    warnings = [*release_notes(result.settings.engine_version), *result.layout.notes, *result.subject.notes]
     if result.budget.kv_cache_bytes is None:
         warnings.append(
             "No budget is known, so no capacity: give kv_cache_memory_bytes or available_kv_cache_gib (the engine logs "

@@ -4,16 +4,22 @@ Source: vLLM 0.33.0 `Platform._align_hybrid_block_size`.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kvcore.arithmetic import cdiv, round_up
+from kvcore.engines.vllm.profile import HybridGranularity
+from kvcore.engines.vllm.selection import DEFAULT_BLOCK_SIZE
 from kvcore.engines.vllm.specs import AttentionSpec, FullAttentionSpec, MambaSpec, MLAAttentionSpec
 from kvcore.engines.vllm.store.stored import StoreContext, Stored
 from kvcore.report.report import Step
 
 MLA_BLOCK_MULTIPLE = 128
 """Latent decode kernels need block tables that are a multiple of 128 tokens in hybrids."""
+
+LATENT_BLOCK, CUTLASS_LATENT_BLOCK = 64, 128
+BLACKWELL, BLACKWELL_WIDE_HEAD, BLACKWELL_WIDE_BLOCK = 10, 256, 32
+"""Values of vLLM 0.16.0 `HybridAttentionMambaModelConfig.verify_and_update_config`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +28,7 @@ class Alignment:
 
     Attributes:
         block_size: Tokens per block.
+        state_block_size: Tokens per block of states where a state is kept for every block; None: as attention's.
         state_page_size_padded: Page bytes states are padded to; None: no padding.
         padding_percent: Padding in percent of the state as the engine logs it; None where nothing is padded.
         granularity: Multiple of tokens the block size was raised in; None where there are no states beside attention.
@@ -30,6 +37,7 @@ class Alignment:
     """
 
     block_size: int
+    state_block_size: int | None = None
     state_page_size_padded: int | None = None
     padding_percent: float | None = None
     granularity: int | None = None
@@ -52,11 +60,16 @@ def align_block_size(stored: Sequence[Stored], context: StoreContext) -> Alignme
     token_bytes = _token_bytes(attention)
     granularity = _granularity(stored, states, attention, context)
     raised = granularity * cdiv(state_bytes, granularity * token_bytes)
-    raised = round_up(raised, math.lcm(*_kernel_blocks(stored)))
+    if context.mamba_cache_mode == "all":
+        granularity = math.lcm(context.mamba_chunk_size, granularity)
+        raised = granularity * cdiv(cdiv(state_bytes, token_bytes), granularity)
+    if context.profile.every_backend_granularity:
+        raised = round_up(raised, math.lcm(*_kernel_blocks(stored)))
     block_size = max(context.block_size, raised)
     page = block_size * token_bytes
     return Alignment(
         block_size=block_size,
+        state_block_size=raised if context.mamba_cache_mode == "all" else None,
         state_page_size_padded=None if page == state_bytes else page,
         padding_percent=None if page == state_bytes else 100 * (page - state_bytes) / state_bytes,
         granularity=granularity,
@@ -84,15 +97,42 @@ def _granularity(
     stored: Sequence[Stored], states: Sequence[Stored], attention: AttentionSpec, context: StoreContext
 ) -> int:
     """Multiple of tokens the block size is raised in: kernel block, latent multiple and checkpoint grain."""
-    size = max(_kernel_blocks(stored)[0], context.block_size)
-    if isinstance(attention, MLAAttentionSpec):
-        size = max(size, MLA_BLOCK_MULTIPLE)
-    if context.mamba_cache_mode != "align":
+    is_latent = isinstance(attention, MLAAttentionSpec)
+    size = _GRANULARITIES[context.profile.hybrid_granularity](stored, context, is_latent)
+    if context.mamba_cache_mode != "align" or not context.profile.checkpoint_grain:
         return size
     grains = [item.checkpoint_grain for item in states]
     if any(grain is None for grain in grains):  # exported only where every state layer can
         return size
     return math.lcm(size, *(grain for grain in grains if grain is not None))
+
+
+def _kernel_of_kind(_stored: Sequence[Stored], context: StoreContext, is_latent: bool) -> int:
+    """Kernel blocks named in the config's rule, before any model exists (`HybridAttentionMambaModelConfig`)."""
+    if is_latent:
+        return CUTLASS_LATENT_BLOCK if context.attention_backend == "CUTLASS_MLA" else LATENT_BLOCK
+    on_flashinfer = context.attention_backend in {None, "FLASHINFER"}
+    is_wide = context.model_head_size == BLACKWELL_WIDE_HEAD and context.gpu.capability[0] == BLACKWELL
+    return BLACKWELL_WIDE_BLOCK if is_wide and on_flashinfer else DEFAULT_BLOCK_SIZE
+
+
+def _first_backend(stored: Sequence[Stored], context: StoreContext, _is_latent: bool) -> int:
+    """Smallest kernel block of the first attention backend, or the block size so far."""
+    return max(_kernel_blocks(stored)[0], context.block_size)
+
+
+def _first_backend_latent_128(stored: Sequence[Stored], context: StoreContext, is_latent: bool) -> int:
+    """The same, of latents at least what their decode kernels need of block tables."""
+    size = _first_backend(stored, context, is_latent)
+    return max(size, MLA_BLOCK_MULTIPLE) if is_latent else size
+
+
+_GRANULARITIES: Mapping[HybridGranularity, Callable[[Sequence[Stored], StoreContext, bool], int]] = {
+    "kernel_16": lambda _stored, _context, _is_latent: DEFAULT_BLOCK_SIZE,
+    "kernel_of_kind": _kernel_of_kind,
+    "first_backend": _first_backend,
+    "first_backend_latent_128": _first_backend_latent_128,
+}
 
 
 def _kernel_blocks(stored: Sequence[Stored]) -> list[int]:

@@ -1,12 +1,12 @@
-"""Capacity: blocks in the pool, the fit check and the logged figures (vLLM 0.33.0 `v1/core/kv_cache_planning`)."""
+"""Capacity: blocks in the pool and the logged figures (vLLM 0.33.0 `v1/core/kv_cache_planning`)."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from kvcore.engines.vllm.grouping import CacheGroup
-from kvcore.engines.vllm.profile import Profile
+from kvcore.engines.vllm.profile import PrintedTokens
 from kvcore.engines.vllm.specs import ChargeContext
 
 
@@ -15,36 +15,25 @@ class Stage:
     """The groups as one pipeline stage holds them, and its budget.
 
     Attributes:
+        number: The stage, from 0.
         groups: Every group of the model with this stage's layers only; a group may be empty here.
         bytes_per_block: Bytes of one block of the pool.
         available_bytes: Bytes for the cache on one GPU of the stage.
+        overridden_blocks: Blocks asked for instead of those the bytes hold; None: not asked for.
     """
 
+    number: int
     groups: tuple[CacheGroup, ...]
     bytes_per_block: int
     available_bytes: int
+    overridden_blocks: int | None = None
 
     @property
     def raw_num_blocks(self) -> int:
         """Blocks that fit on this stage alone."""
+        if self.overridden_blocks is not None:
+            return self.overridden_blocks
         return self.available_bytes // self.bytes_per_block
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fit:
-    """The engine's fit check for one request of ``max_model_len`` tokens on the stage that is tightest.
-
-    Attributes:
-        fits: Whether the engine starts.
-        needed_bytes: Bytes one request needs, as the refusal prints them.
-        available_bytes: Bytes the check compares with (one block set aside where the release does so).
-        longest: Longest request that fits, at most ``max_model_len``; 0 where not even one token fits.
-    """
-
-    fits: bool
-    needed_bytes: int
-    available_bytes: int
-    longest: int
 
 
 def bytes_per_block(groups: Sequence[CacheGroup], *, block_outermost: bool) -> int:
@@ -81,60 +70,6 @@ def request_blocks(groups: Sequence[CacheGroup], max_model_len: int, context: Ch
     return sum(blocks_per_request(group, max_model_len, context) for group in groups)
 
 
-def check_fit(
-    stages: Sequence[Stage],
-    groups: Sequence[CacheGroup],
-    max_model_len: int,
-    context: ChargeContext,
-    profile: Profile,
-) -> Fit:
-    """Whether every stage holds one request of ``max_model_len`` tokens, and the longest one that fits all stages."""
-    fits: list[Fit] = []
-    for stage in stages:
-        charged = _charged_groups(stage, groups)
-        available = stage.available_bytes - (stage.bytes_per_block if profile.null_block_in_fit_check else 0)
-
-        def needed(length: int, charged: Sequence[CacheGroup] = charged, stage: Stage = stage) -> int:
-            return request_blocks(charged, length, context) * stage.bytes_per_block
-
-        longest = _longest(max_model_len, lambda length, needed=needed, available=available: needed(length) <= available)
-        fits.append(
-            Fit(
-                fits=available > 0 and needed(max_model_len) <= available,
-                needed_bytes=needed(max_model_len),
-                available_bytes=available,
-                longest=longest,
-            )
-        )
-    tightest = min(fits, key=lambda fit: (fit.longest, fit.available_bytes - fit.needed_bytes))
-    return Fit(
-        fits=all(fit.fits for fit in fits),
-        needed_bytes=tightest.needed_bytes,
-        available_bytes=tightest.available_bytes,
-        longest=tightest.longest,
-    )
-
-
-def _charged_groups(stage: Stage, groups: Sequence[CacheGroup]) -> list[CacheGroup]:
-    """A stage is charged for groups it holds no layer of; mixed groups shrink to the stage's members."""
-    return [
-        own if own.layers and own.is_uniform_type else whole
-        for own, whole in zip(stage.groups, groups, strict=True)
-    ]
-
-
-def _longest(upper: int, fits: Callable[[int], bool]) -> int:
-    """Largest length from 1 to ``upper`` that fits, 0 if none does; fits must not come back once lost."""
-    low, high = 0, upper
-    while low < high:
-        middle = (low + high + 1) // 2
-        if fits(middle):
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
 def set_aside_blocks(num_blocks: int, percent: float) -> int:
     """Blocks a decode worker keeps free for caches in transfer: the share of the pool, at least one where there is any.
 
@@ -150,6 +85,21 @@ def logged_concurrency(num_blocks: int, charged_blocks: int) -> float:
     return num_blocks / charged_blocks
 
 
-def logged_tokens(concurrency: float, max_model_len: int) -> int:
-    """The figure of "GPU KV cache size" (vLLM 0.33.0 `get_kv_cache_capacity`): a truncated double product."""
-    return int(concurrency * max_model_len)
+def logged_tokens(
+    form: PrintedTokens, groups: Sequence[CacheGroup], num_blocks: int, max_model_len: int, context: ChargeContext
+) -> int:
+    """The figure of "GPU KV cache size".
+
+    Args:
+        form: ``pool_blocks``: the pool divided by the groups, in blocks of the smallest group, times the ranks that share
+            a request's tokens (vLLM 0.20.0 `_report_kv_cache_config`). ``concurrency``: the logged concurrency times the
+            length, a truncated double product (vLLM 0.33.0 `get_kv_cache_capacity`).
+        groups: The groups of the model.
+        num_blocks: Blocks of the pool.
+        max_model_len: Context length in force.
+        context: What decides a request's charge.
+    """
+    if form == "pool_blocks":
+        shards = context.decode_context_parallel_size
+        return num_blocks // len(groups) * min(group.block_size for group in groups) * shards
+    return int(logged_concurrency(num_blocks, request_blocks(groups, max_model_len, context)) * max_model_len)

@@ -93,6 +93,8 @@ def group_layers(
             CacheGroup(layers=tuple(group), is_uniform_type=True)
             for group in packed_groups(layers, lambda layer: layer.spec)
         )
+    if profile.unequal_pages != "padded":
+        _check_multiples(layers, profile)
     if not _can_unify_pages(layers):
         promoted = _full_allocation_fallback(layers)
         return (CacheGroup(layers=tuple(promoted), is_uniform_type=True),)
@@ -160,6 +162,21 @@ def _can_unify_pages(layers: Sequence[PlannedLayer]) -> bool:
     return all(
         not isinstance(layer.spec, MLAAttentionSpec) or largest % layer.spec.page_size_bytes == 0 for layer in layers
     )
+
+
+def _check_multiples(layers: Sequence[PlannedLayer], profile: Profile) -> None:
+    """Older releases bring pages together only by larger blocks, or not at all."""
+    pages = sorted({layer.spec.page_size_bytes for layer in layers})
+    if len(pages) == 1:
+        return
+    if profile.unequal_pages == "refused":
+        rule = f"vLLM {profile.version} cannot plan layers whose pages differ"
+        raise refusal("engine_version", profile.version, rule, "Use 0.12 or newer.")
+    for layer in layers:
+        page = layer.spec.page_size_bytes
+        if pages[-1] % page or (page != pages[-1] and isinstance(layer.spec, MambaSpec)):
+            rule = f"vLLM {profile.version} cannot plan pages of {page:,} bytes beside pages of {pages[-1]:,}"
+            raise refusal("engine_version", profile.version, rule, "Use 0.24 or newer, or another block_size.")
 
 
 def _full_allocation_fallback(layers: Sequence[PlannedLayer]) -> list[PlannedLayer]:

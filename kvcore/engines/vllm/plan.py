@@ -8,12 +8,10 @@ from kvcore.engines.vllm.backends import DEFAULT_BLOCK_SIZE, Backend, block_size
 from kvcore.engines.vllm.block_size import Alignment, align_block_size
 from kvcore.engines.vllm.cache_dtype import first_layer, parts_by_cache_dtype, shared_page, skip_layers
 from kvcore.engines.vllm.capacity import (
-    Fit,
     Stage,
     blocks_held,
     blocks_per_request,
     bytes_per_block,
-    check_fit,
     logged_concurrency,
     logged_tokens,
     project,
@@ -21,10 +19,13 @@ from kvcore.engines.vllm.capacity import (
     set_aside_blocks,
 )
 from kvcore.engines.vllm.checks import check_deployment, check_shared_layers
+from kvcore.engines.vllm.fit_check import Checked, Fit, check_fit
 from kvcore.engines.vllm.given import given_block_bytes, given_groups
 from kvcore.engines.vllm.grouping import CacheGroup, PlannedLayer, group_layers
+from kvcore.engines.vllm.latent_block import forced_latent_block
+from kvcore.engines.vllm.profile import PrintedTokens, Profile
 from kvcore.engines.vllm.settings import EngineSettings
-from kvcore.engines.vllm.specs import ChargeContext, SlidingWindowSpec
+from kvcore.engines.vllm.specs import ChargeContext, ChunkedLocalAttentionSpec, SlidingWindowSpec
 from kvcore.engines.vllm.stages import layers_per_stage, stage_of_layers
 from kvcore.engines.vllm.store import StoreContext, Stored, store
 from kvcore.engines.vllm.tensor_layout import BLOCK_OUTERMOST, is_block_outermost, resolve_tensor_layout
@@ -59,6 +60,7 @@ class Plan:
         stages: The groups and budgets per stage; empty where nothing is cached or no budget is known.
         fit: Result of the fit check; None without a budget.
         num_gpu_blocks: Blocks of the pool; None without a budget.
+        printed_tokens: How the release prints the size of the pool.
         set_aside_blocks: Blocks a decode worker keeps free for caches in transfer.
         alignment: How the block size of a hybrid was raised to the state page; None where it was not worked out.
     """
@@ -76,6 +78,7 @@ class Plan:
     stages: tuple[Stage, ...]
     fit: Fit | None
     num_gpu_blocks: int | None
+    printed_tokens: PrintedTokens
     alignment: Alignment | None = None
     set_aside_blocks: int = 0
 
@@ -104,7 +107,9 @@ class Plan:
     @property
     def tokens(self) -> int | None:
         """"GPU KV cache size" as vLLM logs it."""
-        return None if self.concurrency is None else logged_tokens(self.concurrency, self.max_model_len)
+        if self.num_gpu_blocks is None or self.concurrency is None:
+            return None
+        return logged_tokens(self.printed_tokens, self.groups, self.num_gpu_blocks, self.max_model_len, self.context)
 
     def group_blocks(self) -> tuple[int, ...]:
         """Blocks each group charges one request."""
@@ -144,14 +149,15 @@ def plan(
     kv_cache_layout = resolve_tensor_layout(backends, [layer.spec for layer in layers])
     if layout.paging is not None and layout.paging.block_outermost:
         kv_cache_layout = BLOCK_OUTERMOST
-    block_outermost = is_block_outermost(kv_cache_layout)
+    block_outermost = is_block_outermost(kv_cache_layout) and settings.profile.block_outermost
     if layout.paging is not None and layout.paging.groups:
         groups = given_groups(layers, layout.paging)
     else:
         groups = group_layers(
             layers,
             profile=settings.profile,
-            disable_hybrid_kv_cache_manager=settings.disable_hybrid_kv_cache_manager,
+            disable_hybrid_kv_cache_manager=settings.disable_hybrid_kv_cache_manager
+            or _charges_chunks_whole(layers, settings.profile),
             block_outermost=block_outermost,
         )
     context = ChargeContext(
@@ -159,6 +165,7 @@ def plan(
         decode_context_parallel_size=settings.decode_context_parallel_size,
         max_num_encoder_input_tokens=settings.max_num_batched_tokens,
         mamba_cache_mode=settings.mamba_cache_mode,
+        charged_draft_states=settings.profile.charged_draft_states,
     )
     projected = [tuple(project(group, stage) for group in groups) for stage in range(len(stage_layers))]
     block_bytes = tuple(bytes_per_block(own, block_outermost=block_outermost) for own in projected) if groups else ()
@@ -178,15 +185,23 @@ def plan(
         stages=(),
         fit=None,
         num_gpu_blocks=None,
+        printed_tokens=settings.profile.printed_tokens,
         alignment=alignment,
     )
     if budget_bytes is None or not groups:
         return dataclasses.replace(unfitted, num_gpu_blocks=None if groups else 1)
-    return _fit(unfitted, projected, settings, budget_bytes, num_gpu_blocks_override)
+    return _fit(unfitted, layers, projected, settings, budget_bytes, num_gpu_blocks_override)
+
+
+def _charges_chunks_whole(layers: Sequence[PlannedLayer], profile: Profile) -> bool:
+    """Whether the release turns the hybrid manager off for chunked local attention (vLLM 0.13.0 `VllmConfig`)."""
+    has_chunks = any(isinstance(layer.spec, ChunkedLocalAttentionSpec) for layer in layers)
+    return has_chunks and not profile.chunked_hybrid_manager
 
 
 def _fit(
     plan: Plan,
+    layers: Sequence[PlannedLayer],
     projected: Sequence[tuple[CacheGroup, ...]],
     settings: EngineSettings,
     budget_bytes: Sequence[int],
@@ -197,20 +212,26 @@ def _fit(
     if len(budgets) != len(projected):
         rule = f"one value per pipeline stage is expected, that is {len(projected)}"
         raise refusal("kv_cache_memory_bytes", list(budget_bytes), rule, "Give one number, or one per stage.")
+    replaced = override is not None and settings.profile.override_replaces_budget
     stages = tuple(
         Stage(
+            number=number,
             groups=groups,
             bytes_per_block=block,
-            available_bytes=available if override is None else override * block,
+            available_bytes=override * block if override is not None and replaced else available,
+            overridden_blocks=override,
         )
-        for groups, block, available in zip(projected, plan.stage_block_bytes, budgets, strict=True)
+        for number, (groups, block, available) in enumerate(
+            zip(projected, plan.stage_block_bytes, budgets, strict=True)
+        )
         if block > 0
     )
     max_model_len = plan.max_model_len
-    fit = check_fit(stages, plan.groups, max_model_len, plan.context, settings.profile)
+    checked = Checked(stages=stages, groups=plan.groups, layers=layers, context=plan.context)
+    fit = check_fit(checked, max_model_len, settings.profile)
     if settings.auto_fit_max_model_len and fit.longest > 0:
         max_model_len = fit.longest
-        fit = check_fit(stages, plan.groups, max_model_len, plan.context, settings.profile)
+        fit = check_fit(checked, max_model_len, settings.profile)
     num_gpu_blocks = min(stage.raw_num_blocks for stage in stages)
     return dataclasses.replace(
         plan,
@@ -226,7 +247,13 @@ def _store_parts(layout: Layout, settings: EngineSettings, traits: Traits) -> tu
     """Stores every part at the block size in force: the backends' own, then raised to the state page of hybrids."""
     parts = parts_by_cache_dtype(layout, settings)
     stated = settings.block_size or (layout.paging.block_size if layout.paging is not None else None)
+    forced = forced_latent_block(
+        stated or DEFAULT_BLOCK_SIZE, layout.parts, settings.gpu, settings.attention_backend, settings.profile
+    )
+    if forced != (stated or DEFAULT_BLOCK_SIZE):
+        stated = forced
     context = StoreContext(
+        profile=settings.profile,
         gpu=settings.gpu,
         tensor_parallel_size=settings.tensor_parallel_size,
         block_size=stated or DEFAULT_BLOCK_SIZE,
@@ -236,6 +263,7 @@ def _store_parts(layout: Layout, settings: EngineSettings, traits: Traits) -> tu
         mamba_cache_mode=settings.mamba_cache_mode,
         mamba_cache_dtype=settings.mamba_cache_dtype,
         mamba_ssm_cache_dtype=settings.mamba_ssm_cache_dtype,
+        mamba_chunk_size=settings.mamba_chunk_size,
         max_model_len=settings.max_model_len,
         enable_prefix_caching=settings.enable_prefix_caching,
         replicates_kv_heads=traits.replicates_kv_heads,
@@ -245,7 +273,7 @@ def _store_parts(layout: Layout, settings: EngineSettings, traits: Traits) -> tu
         model_head_size=layout.head_size,
         soft_capping=layout.soft_capping,
         attention_backend=settings.attention_backend,
-        given_block_size=settings.block_size,
+        given_block_size=None if settings.block_size is None else stated,
         decode_context_parallel_size=settings.decode_context_parallel_size,
     )
 
@@ -262,7 +290,10 @@ def _store_parts(layout: Layout, settings: EngineSettings, traits: Traits) -> tu
         return stored_at(base), Alignment(block_size=base.block_size)
     alignment = align_block_size([item.stored for item in stored_at(base)], base)
     aligned = dataclasses.replace(
-        base, block_size=alignment.block_size, state_page_size_padded=alignment.state_page_size_padded
+        base,
+        block_size=alignment.block_size,
+        state_block_size=alignment.state_block_size,
+        state_page_size_padded=alignment.state_page_size_padded,
     )
     first = first_layer(parts)
     if first is None or not skip_layers(layout, settings):

@@ -10,7 +10,8 @@ from kvcore.config import ModelConfig
 from kvcore.dtypes import canonical
 from kvcore.engines.vllm.checkpoint import NO_FLOAT16_MODEL_TYPES, auto_dtype, declared_kv_cache_dtype, derived_max_model_len
 from kvcore.engines.vllm.profile import Profile
-from kvcore.engines.vllm.state_settings import resolve_state_settings
+from kvcore.engines.vllm.scheduling import concurrent_batches, in_flight_batches
+from kvcore.engines.vllm.state_settings import can_reuse_states, resolve_state_settings
 from kvcore.errors import refusal
 from kvcore.layout.traits import Traits
 from kvcore.report.report import Input
@@ -21,6 +22,8 @@ DEFAULT_GPU = "H100"
 OLDER_RUNNER_METHODS = frozenset({"suffix", "custom_class"})
 """Speculative methods only the V1 model runner has (vLLM 0.33.0 `_get_v2_model_runner_unsupported_features`)."""
 
+NO_HYBRID_REUSE = "off in this release for models with states beside attention"
+
 _LARGE_GPU_BYTES = 70 * GIB
 _VERY_LARGE_GPU_BYTES = 160 * GIB
 
@@ -30,6 +33,7 @@ class EngineSettings:
     """What vLLM works with once every default is filled in (names as in its config classes)."""
 
     profile: Profile
+    engine_version: str | None
     gpu: Gpu
     tensor_parallel_size: int
     pipeline_parallel_size: int
@@ -51,6 +55,7 @@ class EngineSettings:
     mamba_cache_mode: str
     mamba_cache_dtype: str
     mamba_ssm_cache_dtype: str
+    mamba_chunk_size: int
     num_speculative_tokens: int
     block_size: int | None
     attention_backend: str | None
@@ -99,11 +104,14 @@ def resolve_settings(request: Request, config: ModelConfig | None, traits: Trait
 
     max_model_len = _resolve_max_model_len(request, config, traits)
     auto_fit = request.max_model_len == -1
+    if auto_fit and not profile.auto_fit:
+        rule = f"vLLM {profile.version} does not fit the length to the memory; releases from 0.14 on do"
+        raise refusal("max_model_len", -1, rule, "Give a length.")
     note = "the longest that fits, at most the model's limit" if auto_fit else "the model's limit"
     put("max_model_len", max_model_len, "derived" if auto_fit else _origin(request, "max_model_len", "")[0], note if auto_fit or request.max_model_len is None else "")
 
     usage_context = take("usage_context", "server", "vllm serve")
-    batch, batch_note = default_max_num_batched_tokens(gpu, usage_context)
+    batch, batch_note = default_max_num_batched_tokens(gpu, usage_context, profile)
     if not traits.chunked_prefill and max_model_len > batch:
         batch, batch_note = max_model_len, "raised to max_model_len: chunked prefill is off"
     max_num_batched_tokens = take("max_num_batched_tokens", batch, batch_note)
@@ -124,25 +132,32 @@ def resolve_settings(request: Request, config: ModelConfig | None, traits: Trait
 
     older_runner = request.speculative_config is not None and request.speculative_config.method in OLDER_RUNNER_METHODS
     async_scheduling = take(
-        "async_scheduling", not traits.pooling and not older_runner, "on, except for pooling models and suffix drafts"
+        "async_scheduling",
+        profile.async_scheduling and not traits.pooling and not older_runner,
+        "on, except for pooling models and suffix drafts" if profile.async_scheduling else "off in this release",
     )
     if async_scheduling and older_runner:
         rule = "vLLM runs this speculative method on its older model runner, which cannot schedule ahead with it"
         raise refusal("async_scheduling", async_scheduling, rule, "Leave async_scheduling out.")
-    batches = pp + 1 if async_scheduling else pp
+    running = concurrent_batches(pp, async_scheduling=async_scheduling, config=config, traits=traits, profile=profile)
+    batches = in_flight_batches(running, profile)
     in_flight_note = f"{batches} batches in flight × max_num_batched_tokens"
     max_in_flight_tokens = take("max_in_flight_tokens", batches * max_num_batched_tokens, in_flight_note)
 
-    prefix_caching = take("enable_prefix_caching", traits.prefix_caching, "on where the architecture supports it")
+    by_default = traits.prefix_caching and (profile.hybrid_prefix_caching or not traits.keeps_state)
+    caching_note = "on where the architecture supports it" if by_default or not traits.prefix_caching else NO_HYBRID_REUSE
+    prefix_caching = take("enable_prefix_caching", by_default, caching_note)
     prefix_caching = bool(prefix_caching and (traits.prefix_caching or traits.attention_free))
+    prefix_caching = prefix_caching and (not traits.keeps_state or can_reuse_states(traits, profile))
     put("enable_prefix_caching", prefix_caching, inputs["enable_prefix_caching"].origin, inputs["enable_prefix_caching"].note)
-    states = resolve_state_settings(request, config, traits, enable_prefix_caching=prefix_caching)
+    states = resolve_state_settings(request, config, traits, profile, enable_prefix_caching=prefix_caching)
     inputs.update(states.inputs)
     speculative = request.speculative_config
     if speculative is not None:
         put("speculative_config", {"method": speculative.method, "num_speculative_tokens": speculative.num_speculative_tokens}, "given", "")
     return EngineSettings(
         profile=profile,
+        engine_version=request.engine_version,
         gpu=gpu,
         tensor_parallel_size=tp,
         pipeline_parallel_size=pp,
@@ -161,6 +176,7 @@ def resolve_settings(request: Request, config: ModelConfig | None, traits: Trait
         decode_set_aside_percent=take("decode_set_aside_percent", 0.0, "no prefill/decode split"),
         enable_prefix_caching=prefix_caching,
         disable_hybrid_kv_cache_manager=take("disable_hybrid_kv_cache_manager", False, "vLLM default"),
+        mamba_chunk_size=states.mamba_chunk_size,
         mamba_cache_mode=states.mamba_cache_mode,
         mamba_cache_dtype=states.mamba_cache_dtype,
         mamba_ssm_cache_dtype=states.mamba_ssm_cache_dtype,
@@ -171,10 +187,10 @@ def resolve_settings(request: Request, config: ModelConfig | None, traits: Trait
     )
 
 
-def default_max_num_batched_tokens(gpu: Gpu, usage_context: str) -> tuple[int, str]:
+def default_max_num_batched_tokens(gpu: Gpu, usage_context: str, profile: Profile) -> tuple[int, str]:
     """Batch default by GPU memory and entry point (vLLM 0.33.0 `EngineArgs.get_batch_defaults`), and its reason."""
     memory = gpu.usable_bytes or 0
-    if memory >= _VERY_LARGE_GPU_BYTES:
+    if profile.very_large_gpu_batch and memory >= _VERY_LARGE_GPU_BYTES:
         return 16_384, "default for GPUs of at least 160 GiB"
     if _is_large(gpu):
         return (16_384 if usage_context == "llm" else 8_192), "default for GPUs of at least 70 GiB other than A100"

@@ -20,12 +20,14 @@ class ChargeContext:
         decode_context_parallel_size: Ranks that share a request's tokens.
         max_num_encoder_input_tokens: Encoder tokens cross attention reserves (the scheduler's figure).
         mamba_cache_mode: ``none``, ``align`` or ``all``.
+        charged_draft_states: Modes of states whose charge includes one state per speculative token.
     """
 
     max_in_flight_tokens: int
     decode_context_parallel_size: int = 1
     max_num_encoder_input_tokens: int = 0
     mamba_cache_mode: str = "none"
+    charged_draft_states: frozenset[str] = frozenset({"none", "align", "all"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -288,11 +290,22 @@ class MambaSpec(LayerSpec):
         return ("mamba", *copies, self.page_size_bytes)
 
     def blocks_per_request(self, max_model_len: int, context: ChargeContext) -> int:
-        """The state and its copies; mode ``align`` adds the previous step's state and the checkpoint."""
+        """The state and its copies.
+
+        Mode ``align`` adds the previous step's state and the checkpoint; mode ``all`` keeps a state per block.
+        """
+        drafts = self.draft_states(context)
         if context.mamba_cache_mode == "align":
-            return 2 + self.num_speculative_blocks + self.num_prefill_checkpoint_blocks
-        return 1 + self.num_speculative_blocks
+            return 2 + drafts + self.num_prefill_checkpoint_blocks
+        return self._kept_states(max_model_len, context) + drafts
 
     def blocks_held(self, max_model_len: int, context: ChargeContext) -> int:
-        """The state and one copy per speculative token: the align copy is freed after the step."""
-        return 1 + self.num_speculative_blocks
+        """The states kept and one copy per speculative token: the align copy is freed after the step."""
+        return self._kept_states(max_model_len, context) + self.num_speculative_blocks
+
+    def draft_states(self, context: ChargeContext) -> int:
+        """States for speculative tokens the estimate charges."""
+        return self.num_speculative_blocks if context.mamba_cache_mode in context.charged_draft_states else 0
+
+    def _kept_states(self, max_model_len: int, context: ChargeContext) -> int:
+        return cdiv(max_model_len, self.block_size) if context.mamba_cache_mode == "all" else 1

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from kvcore.config import ModelConfig
+from kvcore.engines.vllm.profile import Profile
 from kvcore.errors import refusal
 from kvcore.layout.gated_delta_net import DTYPE_DECLARING_ARCHITECTURES
 from kvcore.layout.state_dtype import state_dtype
@@ -10,8 +11,11 @@ from kvcore.layout.traits import Traits
 from kvcore.report.report import Input
 from kvcore.request import Request
 
-REMOVED_MODE = "all"
-"""Mode that kept every block's state; the last release with it was 0.31."""
+NONE, ALIGN, ALL = "none", "align", "all"
+"""Modes of keeping states: not for reuse, at the end of the prompt's last block, at the end of every block."""
+
+NO_CHUNK = 2048
+"""Tokens a state kernel without chunks is taken to work through at a time (vLLM 0.16.0 `get_mamba_chunk_size`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +23,8 @@ class StateSettings:
     """How states are kept.
 
     Attributes:
-        mamba_cache_mode: ``align`` where states at block boundaries are kept for reuse, else ``none``.
+        mamba_cache_mode: ``align`` or ``all`` where states at block boundaries are kept for reuse, else ``none``.
+        mamba_chunk_size: Tokens a state kernel works through at a time.
         mamba_cache_dtype: Element type of convolution states; ``auto``: the model dtype.
         mamba_ssm_cache_dtype: Element type of recurrent states as the engine resolves it; ``auto``: by mechanism.
         inputs: The settings for the report; empty for models without states.
@@ -28,29 +33,30 @@ class StateSettings:
     mamba_cache_mode: str
     mamba_cache_dtype: str
     mamba_ssm_cache_dtype: str
+    mamba_chunk_size: int = NO_CHUNK
     inputs: dict[str, Input] = field(default_factory=dict)
 
 
 def resolve_state_settings(
-    request: Request, config: ModelConfig | None, traits: Traits, *, enable_prefix_caching: bool
+    request: Request, config: ModelConfig | None, traits: Traits, profile: Profile, *, enable_prefix_caching: bool
 ) -> StateSettings:
     """Resolves the settings of states.
 
-    The mode follows prefix caching alone: the flag is still read and has no effect (vLLM 0.33.0
-    `EngineArgs.create_engine_config`, `MambaModelConfig.verify_and_update_config`).
-
     Raises:
-        EngineRefusal: The release does not have the mode.
+        EngineRefusal: The release does not have the mode, or cannot combine it with speculative decoding.
     """
-    mode = "align" if enable_prefix_caching and traits.keeps_state else "none"
-    if request.mamba_cache_mode == REMOVED_MODE:
-        rule = "vLLM 0.33.0 has the modes none and align only"
-        raise refusal("mamba_cache_mode", REMOVED_MODE, rule, "Leave it out: the mode follows enable_prefix_caching.")
+    _check_mode(request, profile)
+    mode = NONE
+    if enable_prefix_caching and traits.keeps_state:
+        mode = _reuse_mode(request.mamba_cache_mode, traits, profile)
+    if mode == ALIGN and request.speculative_config is not None and not profile.align_with_drafts:
+        rule = f"vLLM {profile.version} does not keep states for reuse (mode align) together with speculative decoding"
+        raise refusal("enable_prefix_caching", True, rule, "Leave it out, or use 0.18 or newer.")
     conv, given_ssm = request.mamba_cache_dtype or "auto", request.mamba_ssm_cache_dtype or "auto"
     declared = declared_ssm_dtype(config) if config is not None and given_ssm == "auto" else given_ssm
     if not traits.keeps_state:
         return StateSettings(mamba_cache_mode=mode, mamba_cache_dtype=conv, mamba_ssm_cache_dtype=given_ssm)
-    note = "align with prefix caching, else none"
+    note = f"{mode} with prefix caching, else none" if mode != NONE else "none without prefix caching"
     if request.mamba_cache_mode not in {None, mode}:
         note = f"{request.mamba_cache_mode} was asked for, which has no effect: the mode follows enable_prefix_caching"
     inputs = {
@@ -61,8 +67,52 @@ def resolve_state_settings(
         ),
     }
     return StateSettings(
-        mamba_cache_mode=mode, mamba_cache_dtype=conv, mamba_ssm_cache_dtype=given_ssm, inputs=inputs
+        mamba_cache_mode=mode,
+        mamba_cache_dtype=conv,
+        mamba_ssm_cache_dtype=given_ssm,
+        mamba_chunk_size=_chunk_size(config),
+        inputs=inputs,
     )
+
+
+def can_reuse_states(traits: Traits, profile: Profile) -> bool:
+    """Whether prefix caching stays on for a model with states; releases up to 0.14 switch it back off for most."""
+    if profile.state_reuse == "never":
+        return False
+    return profile.state_reuse != "mamba_all" or traits.state_per_block
+
+
+def _reuse_mode(asked: str | None, traits: Traits, profile: Profile) -> str:
+    """The mode prefix caching takes.
+
+    Up to 0.14 there is no flag; up to 0.27 ``all`` is the default of the classes that can
+    (vLLM 0.16.0 `MambaModelConfig.verify_and_update_config`); from 0.28 on ``align`` is, and from 0.32 on the flag is read
+    without effect (vLLM 0.33.0 `EngineArgs.create_engine_config`).
+    """
+    if profile.state_reuse == "mamba_all":
+        return ALL
+    if profile.state_reuse == "align" or not traits.state_per_block:
+        return ALIGN
+    default = ALL if profile.state_reuse == "all_or_align" else ALIGN
+    return default if asked in {None, NONE} else str(asked)
+
+
+def _check_mode(request: Request, profile: Profile) -> None:
+    if request.mamba_cache_mode == ALL and profile.state_reuse == "align":
+        rule = f"vLLM {profile.version} has the modes none and align only"
+        raise refusal("mamba_cache_mode", ALL, rule, "Leave it out: the mode follows enable_prefix_caching.")
+    if request.mamba_cache_mode is not None and profile.state_reuse in {"never", "mamba_all"}:
+        rule = f"vLLM {profile.version} has no such flag; releases from 0.15 on do"
+        raise refusal("mamba_cache_mode", request.mamba_cache_mode, rule, "Leave it out.")
+
+
+def _chunk_size(config: ModelConfig | None) -> int:
+    """Tokens a state kernel works through at a time (vLLM 0.16.0 `ModelConfig.get_mamba_chunk_size`)."""
+    for key in ("mamba_chunk_size", "chunk_size"):
+        size = None if config is None else config.get(key)
+        if isinstance(size, int) and not isinstance(size, bool) and size > 0:
+            return size
+    return NO_CHUNK
 
 
 def declared_ssm_dtype(config: ModelConfig) -> str:

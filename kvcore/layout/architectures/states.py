@@ -41,6 +41,7 @@ def _hybrid(
     state: CacheBuilder,
     attention: CacheBuilder,
     state_kind: str = "linear_attention",
+    state_per_block: bool = False,
     supports_pipeline: bool = True,
     mtp: DraftBuilder | None = None,
 ) -> Architecture:
@@ -49,7 +50,9 @@ def _hybrid(
     return Architecture(
         layer_kinds=kinds,
         caches={state_kind: (state,), "full_attention": (attention,)},
-        traits=Traits(keeps_state=True, latent=is_latent, supports_pipeline=supports_pipeline),
+        traits=Traits(
+            keeps_state=True, state_per_block=state_per_block, latent=is_latent, supports_pipeline=supports_pipeline
+        ),
         source=f"{_VLLM} {source}",
         mtp=mtp,
     )
@@ -61,7 +64,11 @@ def _pure_state(source: str, state: CacheBuilder, *, supports_pipeline: bool) ->
         layer_kinds=every_layer("linear_attention"),
         caches={"linear_attention": (state,)},
         traits=Traits(
-            keeps_state=True, attention_free=True, prefix_caching=False, supports_pipeline=supports_pipeline
+            keeps_state=True,
+            state_per_block=True,
+            attention_free=True,
+            prefix_caching=False,
+            supports_pipeline=supports_pipeline,
         ),
         source=f"{_VLLM} {source}",
     )
@@ -78,12 +85,16 @@ def _qwen(source: str, *, drafts_key: str | None) -> Architecture:
 
 
 def _nemotron(
-    source: str, *, supports_pipeline: bool = True, mtp: DraftBuilder | None = nemotron_drafts
+    source: str,
+    *,
+    state_per_block: bool = True,
+    supports_pipeline: bool = True,
+    mtp: DraftBuilder | None = nemotron_drafts,
 ) -> Architecture:
     return Architecture(
         layer_kinds=nemotron_kinds,
         caches={"linear_attention": (nemotron_mamba2,), "full_attention": (nemotron_attention,), "mlp": (), "moe": ()},
-        traits=Traits(keeps_state=True, supports_pipeline=supports_pipeline),
+        traits=Traits(keeps_state=True, state_per_block=state_per_block, supports_pipeline=supports_pipeline),
         source=f"{_VLLM} {source}",
         mtp=mtp,
     )
@@ -109,17 +120,19 @@ STATES: Mapping[str, Architecture] = {
     "MambaForCausalLM": _pure_state("`models/mamba.py`", mamba1, supports_pipeline=True),
     "FalconMambaForCausalLM": _pure_state("`models/mamba.py`", mamba1, supports_pipeline=True),
     "Mamba2ForCausalLM": _pure_state("`models/mamba2.py`", mamba2, supports_pipeline=False),
-    "JambaForCausalLM": _hybrid("`models/jamba.py`", jamba_kinds, state=jamba_mamba, attention=grouped_query),
+    "JambaForCausalLM": _hybrid(
+        "`models/jamba.py`", jamba_kinds, state=jamba_mamba, attention=grouped_query, state_per_block=True
+    ),
     "Zamba2ForCausalLM": Architecture(
         layer_kinds=layer_types_or(zamba2_default_kinds, "layers_block_type", "layer_types"),
         caches={"linear_attention": (zamba2_mamba2,), "hybrid": (zamba2_attention, zamba2_mamba2)},
-        traits=Traits(keeps_state=True, supports_pipeline=False),
+        traits=Traits(keeps_state=True, state_per_block=True, supports_pipeline=False),
         source=f"{_VLLM} `models/zamba2.py`",
     ),
     "FalconH1ForCausalLM": Architecture(
         layer_kinds=every_layer("hybrid"),
         caches={"hybrid": (grouped_query, falcon_h1_mamba2)},
-        traits=Traits(keeps_state=True),
+        traits=Traits(keeps_state=True, state_per_block=True),
         source=f"{_VLLM} `models/falcon_h1.py`",
     ),
     "GraniteMoeHybridForCausalLM": _hybrid(
@@ -127,9 +140,10 @@ STATES: Mapping[str, Architecture] = {
         layer_types_or(all_states, "layer_types", "layers_block_type"),
         state=granite_mamba2,
         attention=hidden_wide_query,
+        state_per_block=True,
     ),
     "NemotronHForCausalLM": _nemotron("`models/nemotron_h.py`"),
-    "NemotronH_Nano_VL_V2": _nemotron("`models/nano_nemotron_vl.py`", supports_pipeline=False, mtp=None),
+    "NemotronH_Nano_VL_V2": _nemotron("`models/nano_nemotron_vl.py`", state_per_block=False, supports_pipeline=False, mtp=None),
     "Qwen3NextForCausalLM": _qwen("`models/qwen3_next.py`", drafts_key="num_nextn_predict_layers"),
     "Qwen3_5ForCausalLM": _QWEN3_5,
     "Qwen3_5MoeForCausalLM": _QWEN3_5,

@@ -45,6 +45,7 @@ class StateRule:
     """How vLLM 0.33.0's layer class of one mechanism stores its state.
 
     Attributes:
+        mechanism: Name of the mechanism in :attr:`Profile.checkpointing_states`.
         mamba_type: The engine's name of the mechanism.
         source: Layer class the rule was read from.
         checkpoint: Checkpoints of the layer on this deployment.
@@ -52,6 +53,7 @@ class StateRule:
         temporal_choices: Types that flag may name; empty: any.
     """
 
+    mechanism: str
     mamba_type: str
     source: str
     checkpoint: Callable[[StateCache, StoreContext], Checkpoint] = lambda _cache, _context: Checkpoint()
@@ -85,22 +87,32 @@ def _kda_checkpoint(cache: StateCache, context: StoreContext) -> Checkpoint:
 _KDA_DTYPES = ("float32", "bfloat16")
 
 STATE_RULES: Mapping[type[StateCache], StateRule] = {
-    Mamba1Cache: StateRule(mamba_type="MAMBA1", source="`MambaMixer`"),
+    Mamba1Cache: StateRule(mechanism="mamba1", mamba_type="MAMBA1", source="`MambaMixer`"),
     Mamba2Cache: StateRule(
-        mamba_type="MAMBA2", source="`MambaMixer2`", checkpoint=lambda _cache, _context: Checkpoint(blocks=1)
+        mechanism="mamba2",
+        mamba_type="MAMBA2",
+        source="`MambaMixer2`",
+        checkpoint=lambda _cache, _context: Checkpoint(blocks=1),
     ),
     GatedDeltaNetCache: StateRule(
-        mamba_type="GDN_ATTN", source="`GatedDeltaNetAttention`", checkpoint=_gdn_checkpoint
+        mechanism="gated_delta_net",
+        mamba_type="GDN_ATTN",
+        source="`GatedDeltaNetAttention`",
+        checkpoint=_gdn_checkpoint,
     ),
     KimiDeltaCache: StateRule(
+        mechanism="kimi_delta",
         mamba_type="GDN_ATTN",
         source="`kda_state_shape`",
         checkpoint=_kda_checkpoint,
         temporal_choices=_KDA_DTYPES,
     ),
-    ShortConvolutionCache: StateRule(mamba_type="SHORT_CONV", source="`ShortConv`"),
+    ShortConvolutionCache: StateRule(mechanism="short_convolution", mamba_type="SHORT_CONV", source="`ShortConv`"),
     LightningAttentionCache: StateRule(
-        mamba_type="LINEAR", source="`LinearAttention`", temporal_flag="mamba_cache_dtype"
+        mechanism="lightning_attention",
+        mamba_type="LINEAR",
+        source="`LinearAttention`",
+        temporal_flag="mamba_cache_dtype",
     ),
 }
 """One rule per mechanism."""
@@ -116,9 +128,11 @@ def store_state(cache: StateCache, context: StoreContext) -> Stored:
     tensors = cache.tensors(context.tensor_parallel_size, context.num_speculative_tokens)
     dtypes = tuple(_dtype(tensor, cache, rule, context) for tensor in tensors)
     sizes = tuple(_size(dtype) for dtype in dtypes)
-    checkpoint = rule.checkpoint(cache, context)
+    checkpoint = Checkpoint()
+    if rule.mechanism in context.profile.checkpointing_states:
+        checkpoint = rule.checkpoint(cache, context)
     spec = MambaSpec(
-        block_size=context.block_size if context.mamba_cache_mode == "align" else context.max_model_len,
+        block_size=_block_size(context),
         dcp_sharded=False,
         page_size_padded=context.state_page_size_padded,
         shapes=tuple(tensor.shape for tensor in tensors),
@@ -145,6 +159,13 @@ def store_state(cache: StateCache, context: StoreContext) -> Stored:
     )
 
 
+def _block_size(context: StoreContext) -> int:
+    """Tokens a state stands for: the whole request where none is kept for reuse."""
+    if context.mamba_cache_mode == "none":
+        return context.max_model_len
+    return context.state_block_size or context.block_size
+
+
 def _dtype(tensor: StateTensor, cache: StateCache, rule: StateRule, context: StoreContext) -> str:
     """The element type of one tensor (vLLM 0.33.0 `MambaStateDtypeCalculator`)."""
     convolution = context.dtype if context.mamba_cache_dtype == "auto" else canonical(context.mamba_cache_dtype)
@@ -154,7 +175,8 @@ def _dtype(tensor: StateTensor, cache: StateCache, rule: StateRule, context: Sto
     if isinstance(cache, KimiDeltaCache) and cache.family == "bailing_v3":
         asked = "auto"  # its class and its alignment both ignore the flag
     if asked == "auto":
-        return cache.temporal_dtype or convolution
+        is_declared = context.profile.declared_mamba2_dtype or not isinstance(cache, Mamba2Cache)
+        return (cache.temporal_dtype if is_declared else None) or convolution
     if rule.temporal_choices and canonical(asked) not in rule.temporal_choices:
         choices = ", ".join(("auto", *rule.temporal_choices))
         raise refusal("mamba_ssm_cache_dtype", asked, f"this recurrent state supports only {choices}", "Use auto.")

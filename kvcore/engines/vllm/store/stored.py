@@ -5,6 +5,8 @@ from typing import Any
 
 from kvcore.catalog.gpus import Gpu
 from kvcore.dtypes import ELEMENT_BYTES, canonical
+from kvcore.engines.vllm.profile import Profile
+from kvcore.engines.vllm.profile_table import PROFILES
 from kvcore.engines.vllm.selection import Backend, LayerQuery, select_backend
 from kvcore.engines.vllm.specs import LayerSpec
 from kvcore.errors import refusal
@@ -20,14 +22,17 @@ class StoreContext:
         block_size: Tokens per block in force.
         dtype: Model dtype.
         kv_cache_dtype: Resolved cache dtype of this layer (``auto``: the model dtype).
+        profile: The engine version's switches.
         num_speculative_tokens: Tokens a drafter proposes per step.
-        mamba_cache_mode: ``none`` or ``align``.
+        mamba_cache_mode: ``none``, ``align`` or ``all``.
         mamba_cache_dtype: Dtype of convolution states, ``auto`` where not given.
         mamba_ssm_cache_dtype: Dtype of recurrent states, ``auto`` where not given.
+        mamba_chunk_size: Tokens a state kernel works through at a time, of which blocks in mode ``all`` are multiples.
         max_model_len: Context length, which is the block of states without prefix caching.
         enable_prefix_caching: Whether states are kept at block boundaries.
         replicates_kv_heads: Whether the model class replicates KV heads beyond their number.
         mm_prefix_lm: Whether image tokens attend in both directions, which changes the backend.
+        state_block_size: Tokens per block of states in mode ``all``; None: those of every block.
         state_page_size_padded: Page to which states are padded in hybrids; None: no padding.
         shared_page_bytes: Page that window layers are padded to where layers of two cache dtypes share the pool; None: no
             padding.
@@ -45,14 +50,17 @@ class StoreContext:
     block_size: int
     dtype: str
     kv_cache_dtype: str
+    profile: Profile = PROFILES[-1]
     num_speculative_tokens: int = 0
     mamba_cache_mode: str = "none"
     mamba_cache_dtype: str = "auto"
     mamba_ssm_cache_dtype: str = "auto"
+    mamba_chunk_size: int = 0
     max_model_len: int = 0
     enable_prefix_caching: bool = True
     replicates_kv_heads: bool = True
     mm_prefix_lm: bool = False
+    state_block_size: int | None = None
     state_page_size_padded: int | None = None
     shared_page_bytes: int | None = None
     num_attention_heads: int | None = None

@@ -21,14 +21,24 @@ def store_window(cache: SlidingWindowCache, context: StoreContext) -> Stored:
         raise refusal("kv_cache_dtype", context.kv_cache_dtype, rule, "Use auto or fp8.")
     token = SlidingWindowSpec(block_size=1, sliding_window=cache.sliding_window, **store.spec_fields)
     shared_page = context.shared_page_bytes
-    budget = shared_page or token.entry_bytes * context.block_size
     spec = SlidingWindowSpec(
-        block_size=largest_block_within(store.backend, budget // token.entry_bytes),
+        block_size=_window_block(store.backend, token.entry_bytes, context),
         sliding_window=cache.sliding_window,
         page_size_padded=shared_page,
         **store.spec_fields,
     )
     return store.stored(spec)
+
+
+def _window_block(backend: Backend, entry_bytes: int, context: StoreContext) -> int:
+    """Tokens per block of a window layer, which some releases choose apart from the other layers' size."""
+    if context.shared_page_bytes is not None:
+        return largest_block_within(backend, context.shared_page_bytes // entry_bytes)
+    if context.profile.window_block == "shared":
+        return context.block_size
+    if context.profile.window_block == "smallest":
+        return backend.smallest_block
+    return largest_block_within(backend, context.block_size)
 
 
 def largest_block_within(backend: Backend, tokens: int) -> int:
