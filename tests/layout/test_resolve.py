@@ -36,7 +36,7 @@ def test_a_nested_text_config_leaves_its_sizes_to_its_class() -> None:
 
 def test_a_wrapper_of_an_unknown_language_model_is_an_error() -> None:
     text = {"model_type": "never_heard_of", **SIZES}
-    with pytest.raises(ConfigError, match="text_config.model_type"):
+    with pytest.raises(ConfigError, match=r"text_config\.model_type"):
         layout(architectures=["LlavaForConditionalGeneration"], model_type="llava", text_config=text)
 
 

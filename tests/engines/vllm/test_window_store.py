@@ -1,6 +1,7 @@
 """How vLLM pages windows, chunks and cross attention: bytes and blocks worked out by hand."""
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from kvcore.layout.cache import AttentionCache, ChunkedLocalCache, CrossAttentio
 KV_HEADS, HEAD_SIZE, BF16, BLOCK = 8, 128, 2, 16
 TOKEN = KV_HEADS * (HEAD_SIZE + HEAD_SIZE) * BF16
 WINDOW, CHUNK, IN_FLIGHT, LENGTH = 128, 8192, 16_384, 131_072
-HEADS = {"name": "x", "num_kv_heads": KV_HEADS, "head_size": HEAD_SIZE, "head_size_v": HEAD_SIZE}
+HEADS: dict[str, Any] = {"name": "x", "num_kv_heads": KV_HEADS, "head_size": HEAD_SIZE, "head_size_v": HEAD_SIZE}
 HOPPER = StoreContext(
     gpu=find_gpu("H100"), tensor_parallel_size=1, block_size=BLOCK, dtype="bfloat16", kv_cache_dtype="auto"
 )
