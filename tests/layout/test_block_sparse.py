@@ -27,7 +27,10 @@ def test_layers_with_a_frequency_keep_index_keys_beside_their_keys_and_values() 
 
 def test_every_module_of_the_drafter_is_sparse() -> None:
     layout = lay_out(read_config(M3), speculative_method="mtp", num_speculative_tokens=7)
-    assert Counter(layer.cache.name for layer in layout.layers if layer.draft) == {"index key": 7, "sparse attention": 7}
+    assert Counter(layer.cache.name for layer in layout.layers if layer.draft) == {
+        "index key": 7,
+        "sparse attention": 7,
+    }
 
 
 def test_a_frequency_that_is_no_list_is_an_error() -> None:

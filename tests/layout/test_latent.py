@@ -29,7 +29,13 @@ def test_a_model_type_the_engine_does_not_list_keeps_a_whole_key_per_query_head(
 
 
 def test_a_checkpoint_without_rotary_and_position_free_parts_attends_with_plain_heads() -> None:
-    small = {**DEEPSEEK, "model_type": "deepseek_v2", "qk_rope_head_dim": 0, "qk_nope_head_dim": 0, "kv_lora_rank": None}
+    small = {
+        **DEEPSEEK,
+        "model_type": "deepseek_v2",
+        "qk_rope_head_dim": 0,
+        "qk_nope_head_dim": 0,
+        "kv_lora_rank": None,
+    }
     cache = latent_or_heads(read_config(small), 0)
     assert isinstance(cache, AttentionCache)
     assert cache.head_size == HIDDEN // HEADS
@@ -46,7 +52,12 @@ def test_naming_index_topk_makes_the_latent_sparse() -> None:
 
 
 def test_longcat_layers_keep_two_latents_each() -> None:
-    longcat = {**DEEPSEEK, "architectures": ["LongcatFlashForCausalLM"], "model_type": "longcat_flash", "num_layers": 14}
+    longcat = {
+        **DEEPSEEK,
+        "architectures": ["LongcatFlashForCausalLM"],
+        "model_type": "longcat_flash",
+        "num_layers": 14,
+    }
     layout = lay_out(read_config({**longcat, "num_hidden_layers": 28}))
     assert layout.num_hidden_layers == 14
     assert [layer.layer_index for layer in layout.layers] == [index for index in range(14) for _ in range(2)]

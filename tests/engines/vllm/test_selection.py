@@ -78,7 +78,9 @@ def test_the_backend_asked_for_wins_where_it_fits() -> None:
     assert select_backend(query, "triton_mla").name == "TRITON_MLA"
 
 
-@pytest.mark.parametrize(("asked_for", "reason"), [("CUTLASS_MLA", "compute capability"), ("FLASH_MLA", "Did you mean")])
+@pytest.mark.parametrize(
+    ("asked_for", "reason"), [("CUTLASS_MLA", "compute capability"), ("FLASH_MLA", "Did you mean")]
+)
 def test_backends_that_are_unknown_or_unfit_are_refused(asked_for: str, reason: str) -> None:
     with pytest.raises(EngineRefusal, match=reason):
         select_backend(LayerQuery(capability=HOPPER, **LATENT), asked_for)
