@@ -44,6 +44,7 @@ EAGLE_ARCHITECTURES: Mapping[str, str] = {
 def drafter_layers(
     target: ModelConfig,
     row: Architecture,
+    *,
     method: str,
     num_speculative_tokens: int,
     drafter: ModelConfig | None,
@@ -93,7 +94,9 @@ def _eagle_base(drafter: ModelConfig, method: str) -> str:
     base = EAGLE_ARCHITECTURES.get(vllm_name)
     if base is None:
         rule = f"vLLM's class {vllm_name} is not one kvcore knows as a drafter"
-        raise config_error("speculative_config.config.architectures", name, rule, "Its code in the engine would settle it.")
+        raise config_error(
+            "speculative_config.config.architectures", name, rule, "Its code in the engine would settle it."
+        )
     return base
 
 

@@ -49,7 +49,12 @@ def lay_out(
     retained = 0
     if speculative_method is not None:
         drafts, retained = drafter_layers(
-            config, row, speculative_method, num_speculative_tokens, drafter, ARCHITECTURES
+            config,
+            row,
+            method=speculative_method,
+            num_speculative_tokens=num_speculative_tokens,
+            drafter=drafter,
+            architectures=ARCHITECTURES,
         )
         layers.extend(drafts)
     return Layout(
@@ -112,6 +117,12 @@ def _attention_kind(config: ModelConfig, caches: list[Cache]) -> str:
 
 
 def _notes(config: ModelConfig) -> tuple[str, ...]:
-    if not config.is_multimodal:
-        return ()
-    return (f"Only the language model ({config.text_path}) is counted; vision and audio towers keep no cache.",)
+    notes = []
+    if not config.architecture:
+        kind = "latents" if config.get("kv_lora_rank") is not None else "keys and values"
+        notes.append(f"The config names no architectures: every layer is taken to keep {kind} of every token.")
+    if config.is_multimodal:
+        notes.append(
+            f"Only the language model ({config.text_path}) is counted; vision and audio towers keep no cache."
+        )
+    return tuple(notes)

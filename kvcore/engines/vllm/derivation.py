@@ -59,7 +59,11 @@ def _entries(plan: Plan, version: str) -> Iterator[Step]:
                 label=f"{item.part.name}: bytes of one block in one layer",
                 formula="block_size / tokens per entry × entry bytes",
                 substituted=f"{spec.block_size:,} / {spec.tokens_per_state} × {entry:,}"
-                + (f", padded to {spec.page_size_bytes:,}" if spec.page_size_bytes != spec.block_size // spec.tokens_per_state * entry else ""),
+                + (
+                    f", padded to {spec.page_size_bytes:,}"
+                    if spec.page_size_bytes != spec.block_size // spec.tokens_per_state * entry
+                    else ""
+                ),
                 result=spec.page_size_bytes,
                 unit="bytes",
                 source=f"vLLM {version} `{_SPECS}` page_size_bytes",
@@ -97,20 +101,15 @@ def _groups(plan: Plan, version: str) -> Iterator[Step]:
 def _block_formula(group: CacheGroup, max_model_len: int, context: ChargeContext) -> tuple[str, str]:
     spec = max(group.specs, key=lambda item: item.blocks_per_request(max_model_len, context))
     size = f"{spec.block_size:,}"
-    if isinstance(spec, FixedBlocksSpec):
-        return "blocks as stated in the layout", f"{spec.charged_blocks:,}"
     if isinstance(spec, MambaSpec):
-        if context.mamba_cache_mode == "align":
-            return (
-                "2 + speculative copies + prefill checkpoint",
-                f"2 + {spec.num_speculative_blocks} + {spec.num_prefill_checkpoint_blocks}",
-            )
-        return "1 + speculative copies", f"1 + {spec.num_speculative_blocks}"
+        return _state_formula(spec, context)
     if isinstance(spec, SlidingWindowSpec):
         return (
             "ceil(min(window − 1 + extra + in-flight tokens, max_model_len) / block_size) + 1",
-            f"ceil(min({spec.sliding_window:,} − 1 + {spec.extra_retained_tokens} + {context.max_in_flight_tokens:,}, "
-            f"{max_model_len:,}) / {size}) + 1",
+            (
+                f"ceil(min({spec.sliding_window:,} − 1 + {spec.extra_retained_tokens} + "
+                f"{context.max_in_flight_tokens:,}, {max_model_len:,}) / {size}) + 1"
+            ),
         )
     if isinstance(spec, ChunkedLocalAttentionSpec):
         return (
@@ -128,6 +127,17 @@ def _block_formula(group: CacheGroup, max_model_len: int, context: ChargeContext
             f"ceil(ceil({max_model_len:,} / {shards}) / {size})",
         )
     return "ceil(max_model_len / block_size)", f"ceil({max_model_len:,} / {size})"
+
+
+def _state_formula(spec: MambaSpec, context: ChargeContext) -> tuple[str, str]:
+    if isinstance(spec, FixedBlocksSpec):
+        return "blocks as stated in the layout", f"{spec.charged_blocks:,}"
+    if context.mamba_cache_mode == "align":
+        return (
+            "2 + speculative copies + prefill checkpoint",
+            f"2 + {spec.num_speculative_blocks} + {spec.num_prefill_checkpoint_blocks}",
+        )
+    return "1 + speculative copies", f"1 + {spec.num_speculative_blocks}"
 
 
 def _pool(plan: Plan, budget: Budget, charge: RequestCharge, version: str) -> Iterator[Step]:
