@@ -151,9 +151,7 @@ def compressed_indexer(config: ModelConfig, layer_index: int) -> CompressedIndex
     ratio = compress_rate(config, _kind(config, layer_index))
     if ratio != OVERLAPPING_RATIO:
         return None
-    return CompressedIndexerCache(
-        name="indexer", index_head_dim=config.integer("index_head_dim"), tokens_per_key=ratio
-    )
+    return CompressedIndexerCache(name="indexer", index_head_dim=config.integer("index_head_dim"), tokens_per_key=ratio)
 
 
 def compressor_state(config: ModelConfig, layer_index: int) -> CompressorStateCache:

@@ -50,7 +50,9 @@ def mtp_layers(
     return drafts
 
 
-def first_layers_again(row_kinds: LayerKinds, caches: Mapping[str, CacheBuilder], **supported: frozenset[str]) -> DraftBuilder:
+def first_layers_again(
+    row_kinds: LayerKinds, caches: Mapping[str, CacheBuilder], **supported: frozenset[str]
+) -> DraftBuilder:
     """Drafter layers that repeat the types of the model's first layers (vLLM 0.33.0 `Exaone4_5MultiTokenPredictor`)."""
 
     def drafts(config: ModelConfig, num_speculative_tokens: int) -> Sequence[LayerCache]:

@@ -24,6 +24,4 @@ def whisper_cross_attention(config: ModelConfig, layer_index: int) -> CrossAtten
     """Keys and values of the audio."""
     heads = config.integer("decoder_attention_heads")
     head_size = width_per_head(config, "d_model", heads)
-    return CrossAttentionCache(
-        name="cross attention", num_kv_heads=heads, head_size=head_size, head_size_v=head_size
-    )
+    return CrossAttentionCache(name="cross attention", num_kv_heads=heads, head_size=head_size, head_size_v=head_size)

@@ -122,7 +122,9 @@ class Fields:
         if unknown:
             known = ", ".join(sorted(self._read))
             errors = [
-                FieldError(f"{self._path}.{str(name)[:80]}", shown(self._source[name]), f"the fields are {known}", _REMEDY)
+                FieldError(
+                    f"{self._path}.{str(name)[:80]}", shown(self._source[name]), f"the fields are {known}", _REMEDY
+                )
                 for name in unknown
             ]
             raise InputError(errors)

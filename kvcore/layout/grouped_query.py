@@ -42,7 +42,9 @@ def falcon_attention(config: ModelConfig, layer_index: int) -> AttentionCache:
         heads = config.num_key_value_heads
     else:
         heads = 1 if config.get("multi_query", True) else config.num_attention_heads
-    return keys_and_values(heads, width_per_head(config, "hidden_size", config.num_attention_heads), in_model_dtype=True)
+    return keys_and_values(
+        heads, width_per_head(config, "hidden_size", config.num_attention_heads), in_model_dtype=True
+    )
 
 
 def multi_query_attention(config: ModelConfig, layer_index: int) -> AttentionCache:

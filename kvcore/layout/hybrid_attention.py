@@ -48,7 +48,9 @@ def nemotron_attention(config: ModelConfig, layer_index: int) -> AttentionCache:
     window = config.get("sliding_window")
     if window is not None:
         rule = "windows in Nemotron-H are not known to kvcore"
-        raise config_error(config.path("sliding_window"), window, rule, "An engine log of such a model would settle it.")
+        raise config_error(
+            config.path("sliding_window"), window, rule, "An engine log of such a model would settle it."
+        )
     head_dim = config.integer("head_dim") if "head_dim" in config.text else 128
     return AttentionCache(
         name="attention", num_kv_heads=config.num_key_value_heads, head_size=head_dim, head_size_v=head_dim
@@ -66,7 +68,6 @@ def bailing_latent(config: ModelConfig, layer_index: int) -> LatentCache:
         raise config_error(config.path("model_type"), config.model_type, rule, _UNCHANGED)
     config.integer("qk_rope_head_dim")
     return latent(config, layer_index)
-
 
 
 def bailing_linear_head_dim(config: ModelConfig) -> int:

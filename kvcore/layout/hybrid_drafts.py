@@ -44,4 +44,3 @@ def _nemotron_draft_kinds(config: ModelConfig) -> Sequence[str]:
     if pattern is not None and kinds == default:
         return pattern_kinds(config, "mtp_hybrid_override_pattern", pattern)
     return kinds
-

@@ -60,7 +60,9 @@ class Mamba2Cache(StateCache):
             return self.n_groups
         if self.n_groups == 1:
             return tensor_parallel_size
-        rule = f"vLLM needs the {self.n_groups} groups of the Mamba-2 mixer to divide evenly over the ranks, or one group"
+        rule = (
+            f"vLLM needs the {self.n_groups} groups of the Mamba-2 mixer to divide evenly over the ranks, or one group"
+        )
         raise refusal("tensor_parallel_size", tensor_parallel_size, rule, f"Use a divisor of {self.n_groups}.")
 
 

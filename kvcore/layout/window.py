@@ -11,9 +11,7 @@ from kvcore.layout.layer_kinds import LayerKinds
 from kvcore.layout.layer_types import CHUNKED, FULL, SLIDING, layer_types, no_rope_layers, sliding_window
 
 
-def attention_kinds(
-    *, interleaved: bool = False, model_window: bool = True, refuses_mixed: bool = False
-) -> LayerKinds:
+def attention_kinds(*, interleaved: bool = False, model_window: bool = True, refuses_mixed: bool = False) -> LayerKinds:
     """Kinds of a decoder of keys and values: ``full_attention`` or ``sliding_attention`` per layer.
 
     A window of the model applies to every layer unless ``layer_types`` mixes types (vLLM 0.33.0

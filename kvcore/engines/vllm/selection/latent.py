@@ -63,9 +63,7 @@ def _flashinfer_mla_sparse_sm120(query: LayerQuery) -> str | None:
 FLASH_ATTN_MLA = Backend(
     name="FLASH_ATTN_MLA", multiple_of=16, is_mla=True, head_sizes=LATENT_HEAD_SIZES, majors=(9,), supports_dcp=True
 )
-TRITON_MLA = Backend(
-    name="TRITON_MLA", multiple_of=16, is_mla=True, kv_cache_dtypes=(*PLAIN, *FP8), supports_dcp=True
-)
+TRITON_MLA = Backend(name="TRITON_MLA", multiple_of=16, is_mla=True, kv_cache_dtypes=(*PLAIN, *FP8), supports_dcp=True)
 FLASHMLA = Backend(
     name="FLASHMLA", block_sizes=(64,), is_mla=True, kv_cache_dtypes=(*PLAIN, *FP8), head_sizes=LATENT_HEAD_SIZES,
     majors=(9,), supports_dcp=True,

@@ -201,7 +201,9 @@ def _stored(
         dtype=row.kv_cache_dtype if packed else row.dtype,
         split="whole",
         shards=1,
-        formula="448 × 1 byte + 64 rotary elements × 2 bytes + 8 bytes of scales" if packed else "head_dim × bytes per element",
+        formula="448 × 1 byte + 64 rotary elements × 2 bytes + 8 bytes of scales"
+        if packed
+        else "head_dim × bytes per element",
         substituted="448 + 128 + 8" if packed else f"{head_dim} × {row.dtype_bytes}",
         source=source,
     )

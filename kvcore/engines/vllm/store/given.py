@@ -76,7 +76,9 @@ def _entries(cache: GivenCache, context: StoreContext) -> AttentionSpec:
     if kind == "circular_buffer":
         if entry_bytes % block_size:
             rule = f"the ring's bytes must divide over its {block_size:,} tokens"
-            raise input_error("layout.parts.entry_bytes", entry_bytes, rule, "State the ring's tokens as engine.block_size.")
+            raise input_error(
+                "layout.parts.entry_bytes", entry_bytes, rule, "State the ring's tokens as engine.block_size."
+            )
         entry_bytes //= block_size
     if block_size % cache.tokens_per_entry:
         rule = f"the block of {block_size:,} tokens must hold whole entries of {cache.tokens_per_entry:,} tokens"
