@@ -69,6 +69,10 @@ def test_a_config_without_architectures_is_read_as_plain_attention() -> None:
     assert [layer.cache.name for layer in layout(**SIZES).layers] == ["attention"] * 2
 
 
+def test_a_config_without_architectures_is_read_with_a_warning() -> None:
+    assert "names no architectures" in layout(**SIZES).notes[0]
+
+
 def test_a_config_without_architectures_is_read_as_latents_where_it_states_a_rank() -> None:
     found = layout(kv_lora_rank=512, qk_rope_head_dim=64, **SIZES)
     assert [layer.cache.name for layer in found.layers] == ["latent"] * 2
