@@ -65,7 +65,7 @@ def _scheme(weights: Mapping[str, Any], form: str, capability: tuple[int, int], 
     bits, kind, strategy = weights.get("num_bits"), weights.get("type"), weights.get("strategy")
     group_size = weights.get("group_size")
     if kind == "float" and bits == 4:
-        return nvfp4(static_inputs=static_inputs) if group_size == NVFP4_GROUP else mxfp4(mxfp4_padding(capability)) if "mxfp4" in form else None
+        return nvfp4(input_scale_bytes=4 if static_inputs else 0) if group_size == NVFP4_GROUP else mxfp4(mxfp4_padding(capability)) if "mxfp4" in form else None
     if kind == "float" and bits == 8:
         return _eight_bit_floats(weights, strategy, form, static_inputs=static_inputs)
     if kind == "int" and form == "pack-quantized" and bits in {2, 3, 4, 8}:

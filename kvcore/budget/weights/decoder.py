@@ -57,7 +57,7 @@ class Decoder:
     last: tuple[ModelBlock, ...] = ()
     every: tuple[ModelBlock, ...] = ()
     draft: ModelBlock | None = None
-    unloaded: Callable[[ModelConfig], int] | None = None
+    unloaded: Callable[[ModelConfig], int | None] | None = None
 
     def __call__(self, config: ModelConfig) -> Network:
         """Builds the network.

@@ -12,7 +12,7 @@ from kvcore.config import ModelConfig
 ALGORITHMS: Mapping[str, Scheme] = {
     "FP8": fp8_tensor(static_inputs=True),
     "NVFP4": nvfp4(),
-    "W4A16_NVFP4": nvfp4(static_inputs=False),
+    "W4A16_NVFP4": nvfp4(input_scale_bytes=2),
     "MXFP8": mxfp8(),
     "FP8_PB_WO": fp8_block(128, 128),
     "FP8_BLOCK": fp8_block(128, 128),

@@ -127,19 +127,23 @@ def grouped_integers(
     return Scheme(name=f"{name}, {bits} bits", linear_bytes=linear, expert_bytes=experts, source=source)
 
 
-def nvfp4(group_size: int = 16, *, static_inputs: bool = True) -> Scheme:
-    """4-bit floats with an 8-bit scale per group and a float32 scale per projection."""
-    scalars = 2 if static_inputs else 1
+def nvfp4(group_size: int = 16, *, input_scale_bytes: int = FLOAT32) -> Scheme:
+    """4-bit floats with an 8-bit scale per group, a float32 scale per projection and one for its inputs.
+
+    Args:
+        group_size: Weights per 8-bit scale.
+        input_scale_bytes: Bytes of the inputs' scale of a linear layer; 0 where none is kept.
+    """
 
     def matrix(outputs: int, inputs: int) -> int:
         return outputs * (inputs // PACKED_INT4 + inputs // group_size)
 
     def linear(shape: LinearShape) -> int:
-        return matrix(shape.size, shape.inputs) + scalars * len(shape.outputs) * FLOAT32
+        return matrix(shape.size, shape.inputs) + len(shape.outputs) * (FLOAT32 + input_scale_bytes)
 
     def experts(shape: ExpertShape) -> int:
         wide = matrix(shape.projections * shape.intermediate, shape.inputs)
-        scales = (shape.projections + 1) * scalars * FLOAT32
+        scales = (shape.projections + 1) * (FLOAT32 + (FLOAT32 if input_scale_bytes else 0))
         return shape.count * (wide + matrix(shape.inputs, shape.intermediate) + scales)
 
     return Scheme(

@@ -59,8 +59,13 @@ def draft_weights(network: Network, ranks: Ranks, dtype: str, quantization: Quan
     return sum(_by_group([(module.name, module) for module in network.draft], ranks, dtype, quantization).values())
 
 
-def published_params(network: Network) -> int:
-    """Parameters as published for the model without its drafter: no padding, no copies, tied heads once."""
+def published_params(network: Network) -> int | None:
+    """Parameters as published for the model without its drafter: no padding, no copies, tied heads once.
+
+    None where the checkpoint holds parts the engine does not load and whose size is not known.
+    """
+    if network.unloaded_params is None:
+        return None
     return parameters_of(module for _, module in network.named()) + network.unloaded_params
 
 

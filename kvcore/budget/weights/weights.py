@@ -18,13 +18,13 @@ class ModelWeights:
 
     Attributes:
         stages: Weights on one GPU of each pipeline stage, as the engine creates them.
-        params: Published parameters, without the checkpoint's own drafter.
+        params: Published parameters, without the checkpoint's own drafter; None where they are not known.
         quantization: The storage scheme as people call it; empty for none.
         draft_bytes: Bytes of the checkpoint's own drafter on one GPU of the last stage, when it is loaded.
     """
 
     stages: tuple[StageWeights, ...]
-    params: int
+    params: int | None
     quantization: str
     draft_bytes: int
 

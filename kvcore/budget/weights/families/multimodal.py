@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 
 from kvcore.budget.weights.decoder import Builder, Decoder
-from kvcore.budget.weights.families.mixtures import LLAMA4_BLOCKS
+from kvcore.budget.weights.families.mixtures import LLAMA4_BLOCKS, MIMO_V2_BLOCKS
 from kvcore.budget.weights.families.text import LLAMA_BLOCKS, QWEN2_BLOCKS
+from kvcore.budget.weights.parts.audio_towers import mimo_audio, qwen_audio, talker_params
 from kvcore.budget.weights.parts.attention import grouped_query
 from kvcore.budget.weights.parts.feed_forward import gated_mlp
+from kvcore.budget.weights.parts.qwen_towers import mimo_vision, omni_vision
 from kvcore.budget.weights.parts.image_towers import (
     idefics3_vision,
     llama4_vision,
@@ -19,11 +21,14 @@ from kvcore.budget.weights.parts.image_towers import (
     unbuilt_clip_params,
 )
 
+LLAVA_BLOCKS = (grouped_query(), gated_mlp(intermediate="intermediate_size=11008"))
+"""A Llama whose nested config leaves out what Hugging Face `LlamaConfig` supplies."""
+
 SEEING = {"prefix": "language_model.model.layers", "embedding": "language_model.model.embed_tokens"}
 IDEFICS = {"prefix": "model.text_model.layers", "embedding": "model.text_model.embed_tokens"}
 
 MULTIMODAL: Mapping[str, Builder] = {
-    "LlavaForConditionalGeneration": Decoder(blocks=LLAMA_BLOCKS, first=(llava_vision,), unloaded=unbuilt_clip_params, **SEEING),
+    "LlavaForConditionalGeneration": Decoder(blocks=LLAVA_BLOCKS, first=(llava_vision,), unloaded=unbuilt_clip_params, **SEEING),
     "LlavaNextForConditionalGeneration": Decoder(
         blocks=LLAMA_BLOCKS, first=(llava_next_vision,), unloaded=unbuilt_clip_params, **SEEING
     ),
@@ -35,5 +40,12 @@ MULTIMODAL: Mapping[str, Builder] = {
     "SmolVLMForConditionalGeneration": Decoder(blocks=LLAMA_BLOCKS, first=(idefics3_vision,), **IDEFICS),
     "Phi3VForCausalLM": Decoder(blocks=LLAMA_BLOCKS, first=(phi3_vision,), **SEEING),
     "Phi4ForCausalLMV": Decoder(blocks=(grouped_query(), gated_mlp()), first=(phi4_siglip_vision,), **SEEING),
+    "Qwen2_5OmniForConditionalGeneration": Decoder(
+        blocks=QWEN2_BLOCKS, first=(qwen_audio, omni_vision), unloaded=talker_params, never_tied=True, **SEEING
+    ),
+    "Qwen2_5OmniModel": Decoder(
+        blocks=QWEN2_BLOCKS, first=(qwen_audio, omni_vision), unloaded=talker_params, never_tied=True, **SEEING
+    ),
+    "MiMoV2ForCausalLM": Decoder(blocks=MIMO_V2_BLOCKS, first=(mimo_vision, mimo_audio), **SEEING),
 }
 """Builders of models that see."""

@@ -18,7 +18,10 @@ Flag = bool | str
 """
 
 Size = int | str
-"""A fixed size, or the config key that states it; ``key|other`` names keys in order of preference."""
+"""A fixed size, or the config key that states it.
+
+``key|other`` names keys in order of preference; ``key=4096`` gives the class default of configs without the key.
+"""
 
 
 def flag(config: ModelConfig, given: Flag) -> bool:
@@ -38,9 +41,12 @@ def size(config: ModelConfig, given: Size) -> int:
     """
     if isinstance(given, int):
         return given
-    keys = given.split("|")
+    names, _, default = given.partition("=")
+    keys = names.split("|")
     for key in keys:
         value = config.optional_integer(key)
         if value is not None:
             return value
+    if default:
+        return int(default)
     raise config.missing(keys[0])

@@ -90,3 +90,29 @@ def qwen2_5_vision(config: ModelConfig, key: str = "vision_config") -> tuple[Mod
         plain_tensor("visual.merger.ln_q", width),
         *column_row("visual.merger.", merged, merged, size(tower, "out_hidden_size"), names=("mlp.0", "mlp.2")),
     )
+
+
+def omni_vision(config: ModelConfig) -> tuple[Module, ...]:
+    """The tower of Qwen2.5-Omni, which stands in the thinker's section."""
+    return qwen2_5_vision(config, "thinker_config.vision_config")
+
+
+def mimo_vision(config: ModelConfig) -> tuple[Module, ...]:
+    """The tower of MiMo V2 Omni: Qwen2.5's with grouped heads and sinks (vLLM 0.33.0 `MiMoVisionTransformer`)."""
+    tower = tower_config(config, "vision_config", QWEN2_5_DEFAULTS)
+    width, heads, depth = tower.hidden_size, size(tower, "num_heads"), size(tower, "depth")
+    merged = width * size(tower, "spatial_merge_size") ** 2
+    encoder = Encoder(
+        prefix="visual.blocks", depth=depth, hidden_size=width, intermediate_size=size(tower, "intermediate_size"),
+        num_heads=heads, head_dim=tower.integer("qk_channels", 64), num_kv_heads=size(tower, "num_key_value_heads"),
+        attention="attn.", qkv="qkv", output="proj", gated=True, norm_bias=False, quantizable=False,
+    )  # fmt: skip
+    full = len(tower.sequence("fullatt_block_indexes") or ())
+    return (
+        plain_tensor("visual.patch_embed", width * _patch_inputs(tower)),
+        *encoder.modules(),
+        plain_tensor("visual.sinks", (depth - full) * heads if tower.get("use_sink") else 0),
+        plain_tensor("visual.merger.ln_q", width),
+        *column_row("visual.merger.", merged, merged, size(tower, "out_hidden_size"), names=("mlp.0", "mlp.2"), bias=False,
+                    quantizable=False),
+    )  # fmt: skip

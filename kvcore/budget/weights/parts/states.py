@@ -25,7 +25,10 @@ def gated_delta_net(*, prefix: str = "linear_attn.") -> LayerBlock:
         return (
             Linear(
                 name=f"{prefix}in_proj_qkvz", group=GROUP, inputs=hidden,
-                outputs=(Output(name="in_proj_qkv", size=2 * keys + values), Output(name="in_proj_z", size=values)),
+                outputs=(
+                    Output(name="in_proj_qkv", size=keys), Output(name="in_proj_qkv", size=keys),
+                    Output(name="in_proj_qkv", size=values), Output(name="in_proj_z", size=values),
+                ),
             ),
             Linear(
                 name=f"{prefix}in_proj_ba", group=GROUP, inputs=hidden,
