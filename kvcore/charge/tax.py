@@ -6,8 +6,14 @@ from kvcore.charge.plain import plain_bytes, plain_tokens
 from kvcore.charge.request_charge import RequestCharge
 from kvcore.engines.vllm.capacity import blocks_per_request
 from kvcore.engines.vllm.plan import Plan
-from kvcore.engines.vllm.specs import AttentionSpec, ChargeContext, LayerSpec, MambaSpec, SlidingWindowSpec
-from kvcore.engines.vllm.specs import ChunkedLocalAttentionSpec
+from kvcore.engines.vllm.specs import (
+    AttentionSpec,
+    ChargeContext,
+    ChunkedLocalAttentionSpec,
+    LayerSpec,
+    MambaSpec,
+    SlidingWindowSpec,
+)
 
 ROUNDING = "rounding up to whole blocks"
 PADDING = "padding of pages and groups"

@@ -1,23 +1,19 @@
 """From a request to vLLM's report: read, lay out, plan, charge."""
 
 import dataclasses
-from collections.abc import Sequence
 
 from kvcore import __version__
 from kvcore.budget import Budget, resolve_budget
 from kvcore.charge import RequestCharge, charge_request, tax_by_cause
-from kvcore.config import ModelConfig
 from kvcore.engines.vllm.checks import check_attention_heads
 from kvcore.engines.vllm.derivation import derive
 from kvcore.engines.vllm.plan import Plan, plan
-from kvcore.engines.vllm.profile import Profile
 from kvcore.engines.vllm.profiles import find_profile, release_notes
 from kvcore.engines.vllm.quantization_checks import check_quantization
-from kvcore.engines.vllm.sections import budget_section, capacity_section, layout_section, plan_section, request_section
 from kvcore.engines.vllm.reuse import state_warnings
+from kvcore.engines.vllm.sections import budget_section, capacity_section, layout_section, plan_section, request_section
 from kvcore.engines.vllm.settings import EngineSettings, resolve_settings
-from kvcore.layout import Layout, architecture_of, lay_out
-from kvcore.layout.traits import Traits
+from kvcore.layout import Layout
 from kvcore.report.report import Engine, Report, Source, Tax, TaxCause, Weights
 from kvcore.request import Request
 from kvcore.subject import Subject, subject_of

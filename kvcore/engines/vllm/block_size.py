@@ -97,8 +97,7 @@ def _granularity(
     stored: Sequence[Stored], states: Sequence[Stored], attention: AttentionSpec, context: StoreContext
 ) -> int:
     """Multiple of tokens the block size is raised in: kernel block, latent multiple and checkpoint grain."""
-    is_latent = isinstance(attention, MLAAttentionSpec)
-    size = _GRANULARITIES[context.profile.hybrid_granularity](stored, context, is_latent)
+    size = _GRANULARITIES[context.profile.hybrid_granularity](stored, context, attention)
     if context.mamba_cache_mode != "align" or not context.profile.checkpoint_grain:
         return size
     grains = [item.checkpoint_grain for item in states]
@@ -107,28 +106,28 @@ def _granularity(
     return math.lcm(size, *(grain for grain in grains if grain is not None))
 
 
-def _kernel_of_kind(_stored: Sequence[Stored], context: StoreContext, is_latent: bool) -> int:
+def _kernel_of_kind(_stored: Sequence[Stored], context: StoreContext, attention: AttentionSpec) -> int:
     """Kernel blocks named in the config's rule, before any model exists (`HybridAttentionMambaModelConfig`)."""
-    if is_latent:
+    if isinstance(attention, MLAAttentionSpec):
         return CUTLASS_LATENT_BLOCK if context.attention_backend == "CUTLASS_MLA" else LATENT_BLOCK
     on_flashinfer = context.attention_backend in {None, "FLASHINFER"}
     is_wide = context.model_head_size == BLACKWELL_WIDE_HEAD and context.gpu.capability[0] == BLACKWELL
     return BLACKWELL_WIDE_BLOCK if is_wide and on_flashinfer else DEFAULT_BLOCK_SIZE
 
 
-def _first_backend(stored: Sequence[Stored], context: StoreContext, _is_latent: bool) -> int:
+def _first_backend(stored: Sequence[Stored], context: StoreContext, _attention: AttentionSpec) -> int:
     """Smallest kernel block of the first attention backend, or the block size so far."""
     return max(_kernel_blocks(stored)[0], context.block_size)
 
 
-def _first_backend_latent_128(stored: Sequence[Stored], context: StoreContext, is_latent: bool) -> int:
+def _first_backend_latent_128(stored: Sequence[Stored], context: StoreContext, attention: AttentionSpec) -> int:
     """The same, of latents at least what their decode kernels need of block tables."""
-    size = _first_backend(stored, context, is_latent)
-    return max(size, MLA_BLOCK_MULTIPLE) if is_latent else size
+    size = _first_backend(stored, context, attention)
+    return max(size, MLA_BLOCK_MULTIPLE) if isinstance(attention, MLAAttentionSpec) else size
 
 
-_GRANULARITIES: Mapping[HybridGranularity, Callable[[Sequence[Stored], StoreContext, bool], int]] = {
-    "kernel_16": lambda _stored, _context, _is_latent: DEFAULT_BLOCK_SIZE,
+_GRANULARITIES: Mapping[HybridGranularity, Callable[[Sequence[Stored], StoreContext, AttentionSpec], int]] = {
+    "kernel_16": lambda _stored, _context, _attention: DEFAULT_BLOCK_SIZE,
     "kernel_of_kind": _kernel_of_kind,
     "first_backend": _first_backend,
     "first_backend_latent_128": _first_backend_latent_128,

@@ -40,7 +40,8 @@ class Profile:
         checkpoint_grain: Blocks of hybrids are multiples of the tokens between exported states.
         hybrid_prefix_caching: Prefix caching is on by default for models with states beside attention.
         chunked_hybrid_manager: Chunked local attention is paged by itself; before, it is charged as full attention.
-        declared_mamba2_dtype: Nemotron-H keeps its recurrent state in the type the config declares.
+        nemotron_h_state_dtype: Type of Nemotron-H's recurrent state where the config declares none; ``model``: the model
+            dtype, whatever the config declares.
         hybrid_granularity: Multiple of tokens to which the block size of hybrids is raised.
         every_backend_granularity: That multiple covers every attention backend, not only the first.
         forced_latent_block: The platform sets the block size of latents whatever backend runs.
@@ -52,6 +53,7 @@ class Profile:
         deducts_cuda_graphs: The budget is estimated without the memory of CUDA graphs.
         very_large_gpu_batch: GPUs of at least 160 GiB have a batch default of their own.
         async_scheduling: The engine schedules ahead by default.
+        async_with_state_reuse: It also does where states are kept for reuse.
         v2_runner: Models that run on the V2 model runner, which keeps one more batch in flight over pipeline stages.
     """
 
@@ -72,7 +74,7 @@ class Profile:
     checkpoint_grain: bool
     hybrid_prefix_caching: bool
     chunked_hybrid_manager: bool
-    declared_mamba2_dtype: bool
+    nemotron_h_state_dtype: str
     hybrid_granularity: HybridGranularity
     every_backend_granularity: bool
     forced_latent_block: bool
@@ -83,6 +85,7 @@ class Profile:
     deducts_cuda_graphs: bool
     very_large_gpu_batch: bool
     async_scheduling: bool
+    async_with_state_reuse: bool
     v2_runner: V2Runner
 
     def group_size(self, counts: Sequence[int]) -> int:

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from kvcore.engines.vllm.profile import Profile
 
+MODEL_DTYPE = "model"
 NONE, ALIGN, ALL = "none", "align", "all"
 
 V0_10_0 = Profile(
@@ -28,7 +29,7 @@ V0_10_0 = Profile(
     checkpoint_grain=False,
     hybrid_prefix_caching=False,
     chunked_hybrid_manager=False,
-    declared_mamba2_dtype=False,
+    nemotron_h_state_dtype=MODEL_DTYPE,
     hybrid_granularity="kernel_16",
     every_backend_granularity=False,
     forced_latent_block=True,
@@ -39,13 +40,14 @@ V0_10_0 = Profile(
     deducts_cuda_graphs=False,
     very_large_gpu_batch=False,
     async_scheduling=False,
+    async_with_state_reuse=True,
     v2_runner="none",
 )
 V0_10_2 = replace(V0_10_0, version="0.10.2")
 V0_11_0 = replace(V0_10_2, version="0.11.0")
 V0_11_2 = replace(V0_11_0, version="0.11.2", state_reuse="mamba_all", hybrid_granularity="kernel_of_kind")
 V0_12_0 = replace(V0_11_2, version="0.12.0", group_size_ratio=Fraction(5, 4), unequal_pages="multiplied")
-V0_13_0 = replace(V0_12_0, version="0.13.0", declared_mamba2_dtype=True)
+V0_13_0 = replace(V0_12_0, version="0.13.0", nemotron_h_state_dtype="float16")
 V0_14_0 = replace(
     V0_13_0, version="0.14.0", fit_check="first_group", auto_fit=True, chunked_hybrid_manager=True, async_scheduling=True
 )
@@ -56,21 +58,20 @@ V0_15_0 = replace(
     charged_draft_states=frozenset({NONE, ALIGN}),
     flashinfer_latents=True,
 )
-V0_16_0 = replace(V0_15_0, version="0.16.0")
-V0_17_0 = replace(V0_16_0, version="0.17.0")
-V0_18_0 = replace(
-    V0_17_0, version="0.18.0", group_size_ratio=Fraction(3, 2), align_with_drafts=True, forced_latent_block=False
-)
+V0_16_0 = replace(V0_15_0, version="0.16.0", async_with_state_reuse=False)
+V0_17_0 = replace(V0_16_0, version="0.17.0", align_with_drafts=True, async_with_state_reuse=True)
+V0_18_0 = replace(V0_17_0, version="0.18.0", group_size_ratio=Fraction(3, 2), forced_latent_block=False)
 V0_19_0 = replace(V0_18_0, version="0.19.0", fit_check="all_groups")
 V0_20_0 = replace(
     V0_19_0,
     version="0.20.0",
+    nemotron_h_state_dtype="float32",
     hybrid_granularity="first_backend",
     gpu_memory_utilization=Fraction(92, 100),
     deducts_cuda_graphs=True,
 )
-V0_20_2 = replace(V0_20_0, version="0.20.2", printed_tokens="concurrency", override_replaces_budget=True)
-V0_21_0 = replace(V0_20_2, version="0.21.0")
+V0_20_1 = replace(V0_20_0, version="0.20.1", printed_tokens="concurrency", override_replaces_budget=True)
+V0_21_0 = replace(V0_20_1, version="0.21.0")
 V0_22_0 = replace(V0_21_0, version="0.22.0", charged_draft_states=frozenset({NONE, ALIGN, ALL}))
 V0_23_0 = replace(V0_22_0, version="0.23.0")
 V0_24_0 = replace(V0_23_0, version="0.24.0", unequal_pages="padded")
@@ -107,7 +108,7 @@ V0_33_0 = replace(
 
 PROFILES: tuple[Profile, ...] = (
     V0_10_0, V0_10_2, V0_11_0, V0_11_2, V0_12_0, V0_13_0, V0_14_0, V0_15_0, V0_16_0, V0_17_0, V0_18_0, V0_19_0, V0_20_0,
-    V0_20_2, V0_21_0, V0_22_0, V0_23_0, V0_24_0, V0_25_0, V0_26_0, V0_27_0, V0_28_0, V0_29_0, V0_30_0, V0_31_0, V0_32_0,
+    V0_20_1, V0_21_0, V0_22_0, V0_23_0, V0_24_0, V0_25_0, V0_26_0, V0_27_0, V0_28_0, V0_29_0, V0_30_0, V0_31_0, V0_32_0,
     V0_33_0,
 )  # fmt: skip
 """Known profiles, oldest first. A release between two of them is planned by the older one."""

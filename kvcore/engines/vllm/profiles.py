@@ -53,10 +53,8 @@ def release_notes(version: str | None) -> tuple[str, ...]:
     profile, asked = find_profile(version), parse_release(version)
     newest = PROFILES[-1]
     if asked > parse_release(newest.version):
-        return (
-            f"vLLM {version} is newer than the newest release whose rules are known: the figures are those of vLLM "
-            f"{newest.version}.",
-        )
+        newest_known = f"the figures are those of vLLM {newest.version}, the newest release whose rules are known"
+        return (f"vLLM {version} is newer than kvcore: {newest_known}.",)
     match = _RELEASE.fullmatch(version.strip())
     if match is not None and match["suffix"]:
         return (f"vLLM {version} is a build between releases: the figures are those of vLLM {profile.version}.",)

@@ -130,28 +130,33 @@ def resolve_settings(request: Request, config: ModelConfig | None, traits: Trait
             max_num_batched_tokens = capped
             put("max_num_batched_tokens", capped, "default", "capped at max_num_seqs × max_model_len")
 
-    older_runner = request.speculative_config is not None and request.speculative_config.method in OLDER_RUNNER_METHODS
-    async_scheduling = take(
-        "async_scheduling",
-        profile.async_scheduling and not traits.pooling and not older_runner,
-        "on, except for pooling models and suffix drafts" if profile.async_scheduling else "off in this release",
-    )
-    if async_scheduling and older_runner:
-        rule = "vLLM runs this speculative method on its older model runner, which cannot schedule ahead with it"
-        raise refusal("async_scheduling", async_scheduling, rule, "Leave async_scheduling out.")
-    running = concurrent_batches(pp, async_scheduling=async_scheduling, config=config, traits=traits, profile=profile)
-    batches = in_flight_batches(running, profile)
-    in_flight_note = f"{batches} batches in flight × max_num_batched_tokens"
-    max_in_flight_tokens = take("max_in_flight_tokens", batches * max_num_batched_tokens, in_flight_note)
-
     by_default = traits.prefix_caching and (profile.hybrid_prefix_caching or not traits.keeps_state)
     caching_note = "on where the architecture supports it" if by_default or not traits.prefix_caching else NO_HYBRID_REUSE
     prefix_caching = take("enable_prefix_caching", by_default, caching_note)
     prefix_caching = bool(prefix_caching and (traits.prefix_caching or traits.attention_free))
     prefix_caching = prefix_caching and (not traits.keeps_state or can_reuse_states(traits, profile))
     put("enable_prefix_caching", prefix_caching, inputs["enable_prefix_caching"].origin, inputs["enable_prefix_caching"].note)
-    states = resolve_state_settings(request, config, traits, profile, enable_prefix_caching=prefix_caching)
+    states = resolve_state_settings(request, config, traits, profile, dtype=dtype, enable_prefix_caching=prefix_caching)
     inputs.update(states.inputs)
+
+    older_runner = request.speculative_config is not None and request.speculative_config.method in OLDER_RUNNER_METHODS
+    reused_states = states.mamba_cache_mode != "none" and not profile.async_with_state_reuse
+    async_scheduling = take(
+        "async_scheduling",
+        profile.async_scheduling and not traits.pooling and not older_runner and not reused_states,
+        "on, except for pooling models and suffix drafts" if profile.async_scheduling else "off in this release",
+    )
+    if async_scheduling and older_runner:
+        rule = "vLLM runs this speculative method on its older model runner, which cannot schedule ahead with it"
+        raise refusal("async_scheduling", async_scheduling, rule, "Leave async_scheduling out.")
+    if async_scheduling and reused_states:
+        rule = f"vLLM {profile.version} does not schedule ahead where states are kept for reuse"
+        raise refusal("async_scheduling", async_scheduling, rule, "Leave it out, or set enable_prefix_caching to false.")
+    running = concurrent_batches(pp, async_scheduling=async_scheduling, config=config, traits=traits, profile=profile)
+    batches = in_flight_batches(running, profile)
+    in_flight_note = f"{batches} batches in flight × max_num_batched_tokens"
+    max_in_flight_tokens = take("max_in_flight_tokens", batches * max_num_batched_tokens, in_flight_note)
+
     speculative = request.speculative_config
     if speculative is not None:
         put("speculative_config", {"method": speculative.method, "num_speculative_tokens": speculative.num_speculative_tokens}, "given", "")

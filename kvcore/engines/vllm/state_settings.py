@@ -4,12 +4,16 @@ from dataclasses import dataclass, field
 
 from kvcore.config import ModelConfig
 from kvcore.engines.vllm.profile import Profile
+from kvcore.engines.vllm.profile_table import MODEL_DTYPE
 from kvcore.errors import refusal
 from kvcore.layout.gated_delta_net import DTYPE_DECLARING_ARCHITECTURES
 from kvcore.layout.state_dtype import state_dtype
 from kvcore.layout.traits import Traits
 from kvcore.report.report import Input
 from kvcore.request import Request
+
+AUTO = "auto"
+NEMOTRON_H = "nemotron_h"
 
 NONE, ALIGN, ALL = "none", "align", "all"
 """Modes of keeping states: not for reuse, at the end of the prompt's last block, at the end of every block."""
@@ -38,9 +42,23 @@ class StateSettings:
 
 
 def resolve_state_settings(
-    request: Request, config: ModelConfig | None, traits: Traits, profile: Profile, *, enable_prefix_caching: bool
+    request: Request,
+    config: ModelConfig | None,
+    traits: Traits,
+    profile: Profile,
+    *,
+    dtype: str,
+    enable_prefix_caching: bool,
 ) -> StateSettings:
     """Resolves the settings of states.
+
+    Args:
+        request: The question.
+        config: The checkpoint; None for a layout given by hand.
+        traits: What the architecture means to the engine.
+        profile: The engine version's switches.
+        dtype: Model dtype.
+        enable_prefix_caching: Whether finished blocks are kept for reuse.
 
     Raises:
         EngineRefusal: The release does not have the mode, or cannot combine it with speculative decoding.
@@ -51,8 +69,10 @@ def resolve_state_settings(
         mode = _reuse_mode(request.mamba_cache_mode, traits, profile)
     if mode == ALIGN and request.speculative_config is not None and not profile.align_with_drafts:
         rule = f"vLLM {profile.version} does not keep states for reuse (mode align) together with speculative decoding"
-        raise refusal("enable_prefix_caching", True, rule, "Leave it out, or use 0.18 or newer.")
-    conv, given_ssm = request.mamba_cache_dtype or "auto", request.mamba_ssm_cache_dtype or "auto"
+        raise refusal("enable_prefix_caching", "true", rule, "Leave it out, or use 0.17 or newer.")
+    conv, given_ssm = request.mamba_cache_dtype or AUTO, request.mamba_ssm_cache_dtype or AUTO
+    if given_ssm == AUTO and config is not None and config.model_type == NEMOTRON_H:
+        given_ssm = _nemotron_h_dtype(config, dtype if conv == AUTO else conv, profile)
     declared = declared_ssm_dtype(config) if config is not None and given_ssm == "auto" else given_ssm
     if not traits.keeps_state:
         return StateSettings(mamba_cache_mode=mode, mamba_cache_dtype=conv, mamba_ssm_cache_dtype=given_ssm)
@@ -73,6 +93,14 @@ def resolve_state_settings(
         mamba_chunk_size=_chunk_size(config),
         inputs=inputs,
     )
+
+
+def _nemotron_h_dtype(config: ModelConfig, convolution: str, profile: Profile) -> str:
+    """What a release sets for Nemotron-H (`NemotronHForCausalLMConfig.update_mamba_ssm_cache_dtype`)."""
+    default = profile.nemotron_h_state_dtype
+    if default != MODEL_DTYPE:
+        return state_dtype(config, "mamba_ssm_cache_dtype", default) or AUTO
+    return convolution
 
 
 def can_reuse_states(traits: Traits, profile: Profile) -> bool:

@@ -175,8 +175,7 @@ def _dtype(tensor: StateTensor, cache: StateCache, rule: StateRule, context: Sto
     if isinstance(cache, KimiDeltaCache) and cache.family == "bailing_v3":
         asked = "auto"  # its class and its alignment both ignore the flag
     if asked == "auto":
-        is_declared = context.profile.declared_mamba2_dtype or not isinstance(cache, Mamba2Cache)
-        return (cache.temporal_dtype if is_declared else None) or convolution
+        return cache.temporal_dtype or convolution
     if rule.temporal_choices and canonical(asked) not in rule.temporal_choices:
         choices = ", ".join(("auto", *rule.temporal_choices))
         raise refusal("mamba_ssm_cache_dtype", asked, f"this recurrent state supports only {choices}", "Use auto.")
