@@ -46,6 +46,7 @@ def test_images_that_attend_in_both_directions_run_on_composites() -> None:
     assert name(HOPPER, head_size=256, use_mm_prefix=True) == "TRITON_FLASH_ATTN"
     assert name(BLACKWELL, head_size=256, use_mm_prefix=True) == "TRITON_FLASHINFER"
     assert name(AMPERE, head_size=256, use_mm_prefix=True) == "TRITON_ATTN"
+    assert name(BLACKWELL, head_size=128, use_mm_prefix=True, kv_cache_dtype="fp8") == "FLASH_ATTN"
 
 
 @pytest.mark.parametrize(("capability", "kv_cache_dtype", "expected"), [

@@ -47,8 +47,10 @@ def _flash_attn(query: LayerQuery) -> str | None:
     if query.head_size % 8 or query.head_size > largest:
         return f"head size {query.head_size} is not a multiple of 8 up to {largest}"
     version = flash_attention_version(query)
-    if query.use_mm_prefix and (version != 4 or query.is_quantized):
-        return "image tokens that attend in both directions need FlashAttention 4 and an unquantized cache"
+    if query.use_mm_prefix and version != 4:
+        return "image tokens that attend in both directions need FlashAttention 4"
+    if query.use_mm_prefix and query.is_quantized and query.major == HOPPER:
+        return "image tokens that attend in both directions need an unquantized cache on Hopper"
     if query.is_quantized and not _takes_fp8(query, version):
         return "an fp8 cache needs FlashAttention 3 on Hopper or 4 on Blackwell"
     return None
