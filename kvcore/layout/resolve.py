@@ -20,7 +20,10 @@ POOLING_SUFFIXES = (
 
 GENERATING_SUFFIXES = ("ForCausalLM", "ForConditionalGeneration", "ChatModel", "LMHeadModel")
 
-BARE_MODELS = {"LlamaModel": "LlamaForCausalLM", "MistralModel": "LlamaForCausalLM", "Qwen2Model": "Qwen2ForCausalLM"}
+BARE_MODELS = {
+    "Gemma2Model": "Gemma2ForCausalLM", "LlamaModel": "LlamaForCausalLM", "MistralModel": "LlamaForCausalLM",
+    "Qwen2Model": "Qwen2ForCausalLM",
+}  # fmt: skip
 """Bare decoders vLLM serves by a generating class (vLLM 0.33.0 `registry._EMBEDDING_MODELS`)."""
 
 UNTYPED = frozenset({"LongcatFlashForCausalLM", "LongcatFlashNgramForCausalLM"})

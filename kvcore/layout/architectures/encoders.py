@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from kvcore.layout.architecture import Architecture
-from kvcore.layout.architectures.rows import encoder
+from kvcore.layout.architectures.rows import decoder, encoder
 from kvcore.layout.encoder_decoder import (
     DECODER,
     whisper_cross_attention,
@@ -12,6 +12,9 @@ from kvcore.layout.encoder_decoder import (
 )
 from kvcore.layout.traits import Traits
 
+STEP_POOLING = Traits(pooling=True, chunked_prefill=False, prefix_caching=False)
+"""Rewards per step need the whole prompt at once (vLLM 0.33.0 `is_chunked_prefill_supported`)."""
+
 ENCODERS: Mapping[str, Architecture] = {
     "BertForMaskedLM": encoder("bert"),
     "BertForSequenceClassification": encoder("bert"),
@@ -19,13 +22,17 @@ ENCODERS: Mapping[str, Architecture] = {
     "BertModel": encoder("bert"),
     "BertSpladeSparseEmbeddingModel": encoder("bert"),
     "BgeM3EmbeddingModel": encoder("roberta"),
+    "Gemma3TextModel": encoder("gemma3", only_if="use_bidirectional_attention"),
     "GteModel": encoder("bert_with_rope"),
     "GteNewForSequenceClassification": encoder("bert_with_rope"),
     "GteNewModel": encoder("bert_with_rope"),
+    "LlamaBidirectionalForSequenceClassification": encoder("llama"),
+    "LlamaBidirectionalModel": encoder("llama"),
     "ModernBertForSequenceClassification": encoder("modernbert"),
     "ModernBertForTokenClassification": encoder("modernbert"),
     "ModernBertModel": encoder("modernbert"),
     "NomicBertModel": encoder("bert_with_rope"),
+    "Qwen2ForProcessRewardModel": decoder("qwen2_rm", refuses_mixed=True, traits=STEP_POOLING),
     "RobertaForMaskedLM": encoder("roberta"),
     "RobertaForSequenceClassification": encoder("roberta"),
     "RobertaForTokenClassification": encoder("roberta"),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from kvcore.config import ModelConfig
+from kvcore.errors import config_error
 from kvcore.layout.architecture import Architecture, CacheBuilder, DraftBuilder
 from kvcore.layout.grouped_query import grouped_query
 from kvcore.layout.layer_kinds import LayerKinds
@@ -59,10 +60,23 @@ def causal_or_encoder(kinds: LayerKinds) -> LayerKinds:
     return chosen
 
 
-def encoder(module: str) -> Architecture:
-    """An encoder: every layer attends in both directions and keeps nothing between steps."""
+def encoder(module: str, *, only_if: str | None = None) -> Architecture:
+    """An encoder: every layer attends in both directions and keeps nothing between steps.
+
+    Args:
+        module: The engine's module under ``model_executor/models``.
+        only_if: Config key that must be true for the class to be an encoder.
+    """
+
+    def kinds(config: ModelConfig) -> Sequence[str]:
+        if only_if is not None and not config.get(only_if, False):
+            rule = f"{config.architecture} is known as an encoder only, which this key would say"
+            source = "The model's code in the engine would settle what its layers cache."
+            raise config_error(config.path(only_if), config.get(only_if), rule, source)
+        return (ENCODER_ONLY,) * config.num_hidden_layers
+
     return Architecture(
-        layer_kinds=lambda config: (ENCODER_ONLY,) * config.num_hidden_layers,
+        layer_kinds=kinds,
         caches={ENCODER_ONLY: ()},
         traits=Traits(pooling=True, chunked_prefill=False, prefix_caching=False),
         source=f"vLLM 0.33.0 `models/{module}.py`",
