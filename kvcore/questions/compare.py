@@ -1,0 +1,91 @@
+"""Side by side: up to four deployments, what differs in the question and what differs in the answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kvcore.answer import answer
+from kvcore.errors import input_error
+from kvcore.questions.forward import Fields
+from kvcore.report.report import Report
+
+MOST_DEPLOYMENTS = 4
+
+FIGURES: tuple[tuple[str, str, str], ...] = (
+    ("capacity.concurrency.engine_log", "requests at once, as logged", "requests"),
+    ("capacity.concurrency.held", "requests at once, held", "requests"),
+    ("capacity.tokens.engine_log", "tokens, as logged", "tokens"),
+    ("capacity.num_gpu_blocks", "cache blocks", "blocks"),
+    ("budget.kv_cache_bytes", "cache per GPU", "bytes"),
+    ("layout.bytes_per_token", "bytes per token and GPU", "bytes"),
+    ("layout.bytes_per_request", "state per request and GPU", "bytes"),
+    ("request.bytes_estimate", "one request in the estimate", "bytes"),
+    ("request.max_model_len", "context", "tokens"),
+    ("plan.block_size", "block size", "tokens"),
+    ("weights.bytes_per_gpu", "weights per GPU", "bytes"),
+)
+"""Figures that are compared: report path, label and unit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One input or figure over all deployments; ``differs`` marks rows worth reading."""
+
+    path: str
+    label: str
+    unit: str
+    values: tuple[Any, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Whether the deployments disagree."""
+        return any(value != self.values[0] for value in self.values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Deployments side by side: their reports, the inputs that differ and the figures."""
+
+    reports: tuple[Report, ...]
+    inputs: tuple[Row, ...]
+    figures: tuple[Row, ...]
+
+
+def compare(requests: Sequence[Fields]) -> Comparison:
+    """Answers up to four requests and lines them up.
+
+    A request that cannot be answered keeps its place: its report carries the errors and its figures are None.
+
+    Raises:
+        InputError: There are none, or more than four.
+    """
+    if not 1 <= len(requests) <= MOST_DEPLOYMENTS:
+        rule = f"1 to {MOST_DEPLOYMENTS} deployments are compared"
+        raise input_error("requests", len(requests), rule, "Leave some out.")
+    reports = tuple(answer(fields) for fields in requests)
+    names = dict.fromkeys(("model", *(name for report in reports for name in report.inputs)))
+    inputs = (Row(path=f"inputs.{name}", label=name, unit="", values=_inputs(reports, name)) for name in names)
+    return Comparison(
+        reports=reports,
+        inputs=tuple(row for row in inputs if row.differs),
+        figures=tuple(
+            Row(path=path, label=label, unit=unit, values=tuple(figure(report, path) for report in reports))
+            for path, label, unit in FIGURES
+        ),
+    )
+
+
+def figure(report: Report, path: str) -> Any:
+    """The value of a report at a dotted path; None where a step of the path is absent."""
+    value: Any = report
+    for name in path.split("."):
+        value = getattr(value, name, None)
+        if value is None:
+            return None
+    return value
+
+
+def _inputs(reports: Sequence[Report], name: str) -> tuple[Any, ...]:
+    if name == "model":
+        return tuple(report.model for report in reports)
+    return tuple(report.inputs[name].value if name in report.inputs else None for report in reports)

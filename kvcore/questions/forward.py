@@ -1,0 +1,112 @@
+"""The forward question: every inverse question is answered by asking this one again and again."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from kvcore.answer import answer
+from kvcore.errors import InputError, KvcoreError, input_error
+from kvcore.report.report import Report
+
+Basis = Literal["engine_log", "held"]
+"""Which concurrency counts: the figure the engine logs, or the requests that can run at once."""
+
+Predicate = Callable[[int], bool]
+
+Fields = Mapping[str, Any]
+"""Request fields by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One forward question asked to prove an inverse answer.
+
+    Attributes:
+        what: The value asked about, in words.
+        concurrency: Requests at once there; None where the engine does not start.
+        enough: Whether that serves the wish.
+    """
+
+    what: str
+    concurrency: float | None
+    enough: bool
+
+
+def ask(fields: Fields, **changes: Any) -> Report:
+    """Asks one question, with some fields changed; a change to None leaves the field out.
+
+    Raises:
+        InputError: The question itself cannot be answered.
+    """
+    report = answer({name: value for name, value in {**fields, **changes}.items() if value is not None})
+    if report.errors:
+        raise InputError(report.errors)
+    return report
+
+
+def ask_or_refused(fields: Fields, **changes: Any) -> Report | None:
+    """Asks one question; None where the engine refuses the settings."""
+    try:
+        return ask(fields, **changes)
+    except KvcoreError:
+        return None
+
+
+def concurrency(report: Report, basis: Basis) -> float | None:
+    """Requests at once in a report; None where nothing fits or no budget is known."""
+    if report.capacity is None or not report.capacity.fits:
+        return None
+    figures = report.capacity.concurrency
+    return figures.held if basis == "held" or figures.engine_log is None else figures.engine_log
+
+
+def serves(report: Report | None, requests: int, basis: Basis) -> bool:
+    """Whether a report's deployment holds that many requests at once."""
+    if report is None:
+        return False
+    found = concurrency(report, basis)
+    return found is not None and found >= requests
+
+
+def check(what: str, report: Report | None, requests: int, basis: Basis) -> Check:
+    """Records one forward question."""
+    found = None if report is None else concurrency(report, basis)
+    return Check(what=what, concurrency=found, enough=serves(report, requests, basis))
+
+
+def wanted_requests(value: object) -> int:
+    """Reads a number of requests.
+
+    Raises:
+        InputError: It is not a whole number from 1 to 10 million.
+    """
+    most = 10_000_000
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise input_error("requests", value, f"must be a whole number from 1 to {most:,}", "Give the users to serve.")
+    return value
+
+
+def largest(low: int, high: int, holds: Predicate) -> int | None:
+    """The largest whole number of a range for which a predicate holds that is lost only once; None if it never holds."""
+    if low > high or not holds(low):
+        return None
+    while low < high:
+        middle = (low + high + 1) // 2
+        if holds(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def smallest(low: int, high: int, holds: Predicate) -> int | None:
+    """The smallest whole number of a range for which a predicate holds that is won only once; None if it never holds."""
+    if low > high or not holds(high):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low

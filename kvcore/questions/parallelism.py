@@ -1,0 +1,151 @@
+"""How to spread a model over GPUs: every split the engine takes, ranked, and the fewest GPUs that serve a wish."""
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kvcore.errors import KvcoreError, input_error
+from kvcore.questions.forward import Basis, Fields, ask, ask_or_refused, check, concurrency
+from kvcore.questions.solution import Solution
+
+MOST_GPUS = 1024
+"""More GPUs than this are not looked at."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """One way to use a number of GPUs.
+
+    Attributes:
+        tensor_parallel_size: Ranks that split each layer.
+        pipeline_parallel_size: Stages that split the layers.
+        data_parallel_size: Replicas of the whole.
+        concurrency: Requests at once over all replicas; None where the engine refuses or nothing fits.
+        per_replica: Requests at once of one replica.
+        refused: Why the engine does not take it; empty where it does.
+    """
+
+    tensor_parallel_size: int
+    pipeline_parallel_size: int
+    data_parallel_size: int
+    concurrency: float | None
+    per_replica: float | None
+    refused: str = ""
+
+    @property
+    def num_gpus(self) -> int:
+        """GPUs the split uses."""
+        return self.tensor_parallel_size * self.pipeline_parallel_size * self.data_parallel_size
+
+
+def splits(fields: Fields, num_gpus: int, basis: Basis = "engine_log") -> tuple[Split, ...]:
+    """Every tensor × pipeline × data parallel split of exactly ``num_gpus`` GPUs, most requests first.
+
+    Splits the engine refuses stand last, with its reason.
+
+    Raises:
+        InputError: The number of GPUs is not from 1 to 1,024.
+    """
+    if isinstance(num_gpus, bool) or not isinstance(num_gpus, int) or not 1 <= num_gpus <= MOST_GPUS:
+        raise input_error("gpus", num_gpus, f"must be a whole number from 1 to {MOST_GPUS:,}", "Give the node's GPUs.")
+    one_replica = functools.cache(lambda tp, pp: _replica(fields, tp, pp, basis))
+    found = [_split(tp, pp, num_gpus // (tp * pp), *one_replica(tp, pp)) for tp, pp in _factors(num_gpus)]
+    return tuple(
+        sorted(
+            found,
+            key=lambda split: (split.concurrency is None, -(split.concurrency or 0.0), split.pipeline_parallel_size),
+        )
+    )
+
+
+def best_split(fields: Fields, num_gpus: int, requests: int = 1, basis: Basis = "engine_log") -> Solution:
+    """The split of a node that holds most requests.
+
+    Raises:
+        InputError: The number of GPUs is not from 1 to 1,024.
+    """
+    ranked = splits(fields, num_gpus, basis)
+    best = ranked[0]
+    wish = f"the split of {num_gpus} GPUs that holds most requests"
+    if best.concurrency is None:
+        return _solution("best-split", wish, fields, None, best, requests, basis, best.refused or "Nothing fits.")
+    return _solution("best-split", wish, fields, best.concurrency, best, requests, basis, "")
+
+
+def fewest_gpus(fields: Fields, requests: int, basis: Basis = "engine_log", most: int = 64) -> Solution:
+    """The fewest GPUs that hold ``requests`` requests at once, whatever the split.
+
+    Args:
+        fields: The deployment; its own parallel sizes are not used.
+        requests: Requests to serve at once, over all replicas.
+        basis: Which concurrency counts.
+        most: GPUs beyond which no answer is looked for.
+
+    Raises:
+        InputError: The deployment itself cannot be answered.
+    """
+    one_replica = functools.cache(lambda tp, pp: _replica(fields, tp, pp, basis))
+    wish = f"the fewest GPUs for {requests:,} requests at once"
+    last = Split(
+        tensor_parallel_size=1, pipeline_parallel_size=1, data_parallel_size=1, concurrency=None, per_replica=None
+    )
+    for num_gpus in range(1, most + 1):
+        found = [_split(tp, pp, num_gpus // (tp * pp), *one_replica(tp, pp)) for tp, pp in _factors(num_gpus)]
+        last = max(found, key=lambda split: (split.concurrency or 0.0, -split.pipeline_parallel_size))
+        if last.concurrency is not None and last.concurrency >= requests:
+            return _solution("fewest-gpus", wish, fields, num_gpus, last, requests, basis, "")
+    note = f"No split of up to {most} GPUs holds that many requests."
+    return _solution("fewest-gpus", wish, fields, None, last, requests, basis, note)
+
+
+def _factors(num_gpus: int) -> Iterator[tuple[int, int]]:
+    for tp in range(1, num_gpus + 1):
+        if num_gpus % tp:
+            continue
+        for pp in range(1, num_gpus // tp + 1):
+            if num_gpus // tp % pp == 0:
+                yield tp, pp
+
+
+def _replica(fields: Fields, tp: int, pp: int, basis: Basis) -> tuple[float | None, str]:
+    try:
+        report = ask(fields, tensor_parallel_size=tp, pipeline_parallel_size=pp, data_parallel_size=None)
+    except KvcoreError as error:
+        return None, error.errors[0].message
+    return concurrency(report, basis), ""
+
+
+def _split(tp: int, pp: int, dp: int, per_replica: float | None, refused: str) -> Split:
+    total = None if per_replica is None else per_replica * dp
+    return Split(
+        tensor_parallel_size=tp,
+        pipeline_parallel_size=pp,
+        data_parallel_size=dp,
+        concurrency=total,
+        per_replica=per_replica,
+        refused=refused,
+    )
+
+
+def _solution(
+    question: str, wish: str, fields: Fields, value: float | None, split: Split, requests: int, basis: Basis, note: str
+) -> Solution:
+    request = {
+        **fields,
+        "tensor_parallel_size": split.tensor_parallel_size,
+        "pipeline_parallel_size": split.pipeline_parallel_size,
+        "data_parallel_size": split.data_parallel_size,
+    }
+    report = ask_or_refused(request)
+    what = f"tp {split.tensor_parallel_size} × pp {split.pipeline_parallel_size} × dp {split.data_parallel_size}, one replica"
+    return Solution(
+        question=question,
+        wish=wish,
+        field="gpus" if question == "fewest-gpus" else "concurrency",
+        value=value,
+        unit="GPUs" if question == "fewest-gpus" else "requests",
+        request=request,
+        report=report,
+        checks=(check(what, report, -(-requests // split.data_parallel_size), basis),),
+        note=note,
+    )

@@ -1,0 +1,122 @@
+"""Sweeps: one or two inputs over lists of values, and the curves of equal load."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kvcore.answer import answer
+from kvcore.errors import input_error
+from kvcore.questions.compare import figure
+from kvcore.questions.forward import Basis, Fields
+from kvcore.questions.length import longest_context
+from kvcore.request_fields import REQUEST_FIELDS
+
+MOST_POINTS = 4096
+MOST_AXES = 2
+DEFAULT_FIGURES = ("capacity.concurrency.engine_log", "capacity.concurrency.held", "capacity.tokens.engine_log")
+
+_NAMES = frozenset(field.name for field in REQUEST_FIELDS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One point of a sweep: the inputs set, the figures found, and the first error where there is one."""
+
+    inputs: Mapping[str, Any]
+    figures: Mapping[str, Any]
+    fits: bool | None
+    error: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """A sweep: its axes and its points, the last axis varying fastest."""
+
+    axes: Mapping[str, tuple[Any, ...]]
+    figures: tuple[str, ...]
+    points: tuple[Point, ...]
+
+
+def sweep(fields: Fields, axes: Mapping[str, Sequence[Any]], figures: Sequence[str] = DEFAULT_FIGURES) -> Sweep:
+    """Answers the request at every combination of the axes' values.
+
+    Args:
+        fields: The deployment.
+        axes: One or two request fields with the values to set.
+        figures: Report paths to record.
+
+    Raises:
+        InputError: An axis is not a request field, is empty, or there are too many points.
+    """
+    if not 1 <= len(axes) <= MOST_AXES:
+        raise input_error("axes", list(axes), "one or two inputs are swept", "Name one or two request fields.")
+    for name, values in axes.items():
+        if name not in _NAMES:
+            raise input_error("axes", name, "there is no request field of this name", "See `kvcore report --help`.")
+        if not isinstance(values, list | tuple) or not values:
+            raise input_error(f"axes.{name}", values, "a list of values is expected", "Give at least one value.")
+    count = 1
+    for values in axes.values():
+        count *= len(values)
+    if count > MOST_POINTS:
+        raise input_error(
+            "axes", f"{count:,} points", f"at most {MOST_POINTS:,} points are swept", "Give fewer values."
+        )
+    points = (
+        _point(fields, dict(zip(axes, combination, strict=True)), figures)
+        for combination in itertools.product(*axes.values())
+    )
+    return Sweep(
+        axes={name: tuple(values) for name, values in axes.items()}, figures=tuple(figures), points=tuple(points)
+    )
+
+
+def _point(fields: Fields, inputs: Mapping[str, Any], figures: Sequence[str]) -> Point:
+    report = answer({**fields, **inputs})
+    return Point(
+        inputs=inputs,
+        figures={path: figure(report, path) for path in figures},
+        fits=None if report.capacity is None else report.capacity.fits,
+        error=report.errors[0].message if report.errors else "",
+    )
+
+
+def iso_concurrency(
+    fields: Fields, requests: Sequence[int], basis: Basis = "engine_log"
+) -> tuple[tuple[int, int | None], ...]:
+    """For each number of requests, the longest context that holds them: the curve of users against context.
+
+    Raises:
+        InputError: The deployment cannot be answered, or more than 64 numbers are given.
+    """
+    most = 64
+    if len(requests) > most:
+        raise input_error("requests", len(requests), f"at most {most} numbers of requests", "Give fewer.")
+    curve = []
+    for number in requests:
+        value = longest_context(fields, number, basis).value
+        curve.append((number, None if value is None else int(value)))
+    return tuple(curve)
+
+
+def to_csv(result: Sweep) -> str:
+    """The sweep as comma-separated values with a header line; text cells are quoted."""
+    names = [*result.axes, *result.figures, "fits", "error"]
+    lines = [",".join(names)]
+    for point in result.points:
+        cells = [*point.inputs.values(), *point.figures.values(), point.fits, point.error]
+        lines.append(",".join(_cell(cell) for cell in cells))
+    return "\n".join(lines) + "\n"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
+    text = str(value).replace('"', '""')
+    # A leading sign or equals would be read as a formula by a spreadsheet.
+    return f'"{chr(39) if text[:1] in "=+-@" else ""}{text}"'

@@ -1,0 +1,80 @@
+"""``kvcore compare``: up to four deployments side by side."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from kvcore.errors import input_error
+from kvcore.questions import Comparison, compare
+from kvcore.report.json import to_json
+from kvcore.subcommands.arguments import add_request_arguments, request_of
+from kvcore.subcommands.streams import ANSWERED, BAD_INPUT, complain, say
+
+NAME = "compare"
+HELP = "put up to four deployments side by side and mark what differs"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the first deployment's flags and the changes that make the others."""
+    parser.add_argument(
+        "--with", dest="changes", action="append", default=[], metavar="JSON",
+        help='fields in which another deployment differs, for example \'{"kv_cache_dtype": "fp8"}\'; up to three times',
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print the comparison as one line of JSON")
+    add_request_arguments(parser)
+
+
+def run(arguments: argparse.Namespace, unknown: Sequence[str]) -> int:
+    """Prints the comparison; a deployment that cannot be answered keeps its column."""
+    first = request_of(arguments, unknown)
+    comparison = compare([first, *({**first, **_change(text)} for text in arguments.changes)])
+    for report in comparison.reports:
+        complain(report.errors)
+    say(json.dumps(comparison_json(comparison), allow_nan=False) if arguments.json else _text(comparison))
+    return BAD_INPUT if all(report.errors for report in comparison.reports) else ANSWERED
+
+
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """A comparison as plain JSON values."""
+    rows = {
+        name: [{**to_json(row), "differs": row.differs} for row in getattr(comparison, name)]
+        for name in ("inputs", "figures")
+    }
+    return {**rows, "reports": [to_json(report) for report in comparison.reports]}
+
+
+def _change(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise input_error("with", text, f"the text is not JSON ({error})", 'Write {"field": value}.') from None
+    if not isinstance(value, dict):
+        raise input_error("with", text, "a JSON object is expected", 'Write {"field": value}.')
+    return value
+
+
+def _text(comparison: Comparison) -> str:
+    rows = [("", *(f"({number})" for number in range(1, len(comparison.reports) + 1)))]
+    rows += [(f"* {row.label}", *(_cell(value) for value in row.values)) for row in comparison.inputs]
+    rows += [
+        (f"{'*' if row.differs else ' '} {row.label} [{row.unit}]", *(_cell(value) for value in row.values))
+        for row in comparison.figures
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(_line(row, widths) for row in rows)
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    label, *cells = row
+    first, *others = widths
+    aligned = (cell.rjust(width) for cell, width in zip(cells, others, strict=True))
+    return "  ".join((label.ljust(first), *aligned)).rstrip()
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:,.2f}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
