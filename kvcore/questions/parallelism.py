@@ -50,12 +50,13 @@ def splits(fields: Fields, num_gpus: int, basis: Basis = "engine_log") -> tuple[
         raise input_error("gpus", num_gpus, f"must be a whole number from 1 to {MOST_GPUS:,}", "Give the node's GPUs.")
     one_replica = functools.cache(lambda tp, pp: _replica(fields, tp, pp, basis))
     found = [_split(tp, pp, num_gpus // (tp * pp), *one_replica(tp, pp)) for tp, pp in _factors(num_gpus)]
-    return tuple(
-        sorted(
-            found,
-            key=lambda split: (split.concurrency is None, -(split.concurrency or 0.0), split.pipeline_parallel_size),
-        )
-    )
+    return tuple(sorted(found, key=_rank))
+
+
+def _rank(split: Split) -> tuple[bool, float, int]:
+    """Most requests first, fewer stages among equals, refused splits last."""
+    served = split.concurrency
+    return (served is None, 0.0 if served is None else -served, split.pipeline_parallel_size)
 
 
 def best_split(fields: Fields, num_gpus: int, requests: int = 1, basis: Basis = "engine_log") -> Solution:

@@ -118,5 +118,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, int | float):
         return repr(value)
     text = str(value).replace('"', '""')
+    if not text:
+        return ""
     # A leading sign or equals would be read as a formula by a spreadsheet.
     return f'"{chr(39) if text[:1] in "=+-@" else ""}{text}"'

@@ -3,6 +3,7 @@
 import argparse
 import dataclasses
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -85,8 +86,13 @@ def _text(solution: Solution) -> str:
     lines = [f"{solution.wish.capitalize()}: {value}"]
     lines += [f"  {solution.note}"] if solution.note else []
     for item in solution.checks:
-        found = "does not start" if item.concurrency is None else f"{item.concurrency:,.2f} at once"
+        found = "does not start" if item.concurrency is None else f"{rounded_down(item.concurrency)} at once"
         lines.append(f"  check: {item.what}: {found} ({'enough' if item.enough else 'not enough'})")
     if solution.value is not None:
         lines.append(f"  {kvcore_command(solution.request)}")
     return "\n".join(lines)
+
+
+def rounded_down(value: float) -> str:
+    """Two decimals, cut off and never rounded up: 19.997 requests are not 20."""
+    return f"{math.floor(value * 100) / 100:,.2f}"
