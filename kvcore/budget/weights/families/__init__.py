@@ -13,9 +13,10 @@ from kvcore.budget.weights.families.mambas import MAMBAS
 from kvcore.budget.weights.families.mixtures import MIXTURES
 from kvcore.budget.weights.families.multimodal import MULTIMODAL
 from kvcore.budget.weights.families.older import OLDER
+from kvcore.budget.weights.families.oldest import OLDEST
 from kvcore.budget.weights.families.qwen import QWEN
 from kvcore.budget.weights.families.sparse_others import SPARSE_OTHERS
 from kvcore.budget.weights.families.text import TEXT
 
-BUILDERS: Mapping[str, Builder] = {**TEXT, **QWEN, **GEMMA, **DEEPSEEK, **MIXTURES, **MULTIMODAL, **DEEPSEEK_V4, **KIMI, **HYBRIDS, **OLDER, **SPARSE_OTHERS, **MAMBAS, **ENCODERS}
+BUILDERS: Mapping[str, Builder] = {**TEXT, **QWEN, **GEMMA, **DEEPSEEK, **MIXTURES, **MULTIMODAL, **DEEPSEEK_V4, **KIMI, **HYBRIDS, **OLDER, **SPARSE_OTHERS, **MAMBAS, **ENCODERS, **OLDEST}
 """Builder of each architecture."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from kvcore.budget.weights.modules import Linear, Module, linear
+from kvcore.budget.weights.modules import Linear, Module, Output, linear
 from kvcore.budget.weights.parts.facts import Flag, LayerBlock, Size, flag, size
 from kvcore.config import ModelConfig
 
@@ -16,8 +16,9 @@ def gated_layers(
 ) -> tuple[Linear, Linear]:  # fmt: skip
     """Gate and up projection in one layer, and the way back."""
     fused, gate, up, down = names
+    outputs = (Output(name=gate, size=intermediate), Output(name=up, size=intermediate))
     return (
-        linear(prefix + fused, group, hidden_size, {gate: intermediate, up: intermediate}, bias=bias,
+        Linear(name=prefix + fused, group=group, inputs=hidden_size, outputs=outputs, bias=bias,
                split="column" if split else "whole", quantizable=quantizable),
         linear(prefix + down, group, intermediate, hidden_size, split="row" if split else "whole", bias=bias,
                quantizable=quantizable),
