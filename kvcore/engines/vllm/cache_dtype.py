@@ -94,7 +94,9 @@ def shared_page(layout: Layout, context: StoreContext, first: FirstLayer) -> tup
     primary = quantized.plain_entry_bytes if first.in_model_dtype else quantized.entry_bytes
     if primary == full:
         return context.block_size, None
-    smallest = (in_model_dtype if first.in_model_dtype else quantized).backend.smallest_block
+    backend = in_model_dtype.backend if first.in_model_dtype else quantized.backend
+    same = backend.name == quantized.backend.name  # kernels choose their blocks by the cache dtype asked for
+    smallest = (quantized.backend if same else backend).smallest_block
     step = max(smallest, context.block_size)
     required = max(full * smallest, context.state_page_size_padded or 0)
     block_size = max(context.block_size, step * cdiv(required, step * primary))

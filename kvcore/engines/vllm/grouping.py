@@ -209,6 +209,9 @@ def _with_page(spec: LayerSpec, largest: int) -> LayerSpec:
         return spec
     if isinstance(spec, MambaSpec) or not isinstance(spec, AttentionSpec) or largest % page != 0:
         return dataclasses.replace(spec, page_size_padded=largest)
+    if spec.page_size_padded is not None:
+        rule = f"vLLM fails to bring a page padded to {page:,} bytes to the {largest:,} bytes of full layers left unquantized"
+        raise refusal("kv_cache_dtype_skip_layers", page, rule, "Name window layers only, or leave the field out.")
     return dataclasses.replace(spec, block_size=spec.block_size * (largest // page))
 
 

@@ -23,7 +23,7 @@ from kvcore.engines.vllm.fit_check import Checked, Fit, check_fit
 from kvcore.engines.vllm.given import given_block_bytes, given_groups
 from kvcore.engines.vllm.grouping import CacheGroup, PlannedLayer, group_layers
 from kvcore.engines.vllm.latent_block import forced_latent_block
-from kvcore.engines.vllm.profile import PrintedTokens, Profile
+from kvcore.engines.vllm.profile import PrintedTokens
 from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.engines.vllm.specs import ChargeContext, ChunkedLocalAttentionSpec, SlidingWindowSpec
 from kvcore.engines.vllm.stages import layers_per_stage, stage_of_layers
@@ -157,7 +157,7 @@ def plan(
             layers,
             profile=settings.profile,
             disable_hybrid_kv_cache_manager=settings.disable_hybrid_kv_cache_manager
-            or _charges_chunks_whole(layers, settings.profile),
+            or _charges_chunks_whole(layers, settings),
             block_outermost=block_outermost,
         )
     context = ChargeContext(
@@ -193,10 +193,15 @@ def plan(
     return _fit(unfitted, layers, projected, settings, budget_bytes, num_gpu_blocks_override)
 
 
-def _charges_chunks_whole(layers: Sequence[PlannedLayer], profile: Profile) -> bool:
-    """Whether the release turns the hybrid manager off for chunked local attention (vLLM 0.13.0 `VllmConfig`)."""
+def _charges_chunks_whole(layers: Sequence[PlannedLayer], settings: EngineSettings) -> bool:
+    """Whether the release turns the hybrid manager off for chunked local attention (vLLM 0.13.0 `VllmConfig`).
+
+    ``disable_hybrid_kv_cache_manager: false`` stands for the variable that keeps it on there,
+    ``VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE=1``.
+    """
     has_chunks = any(isinstance(layer.spec, ChunkedLocalAttentionSpec) for layer in layers)
-    return has_chunks and not profile.chunked_hybrid_manager
+    is_kept = settings.inputs["disable_hybrid_kv_cache_manager"].origin == "given"
+    return has_chunks and not settings.profile.chunked_hybrid_manager and not is_kept
 
 
 def _fit(
@@ -326,6 +331,12 @@ def _planned_layers(
 
 
 def _distinct_backends(parts: Sequence[PlannedPart]) -> tuple[Backend, ...]:
-    found = {item.stored.backend.name: item.stored.backend for item in parts if item.stored.backend is not None}
+    """Every backend once; where layers of two cache dtypes share one, with the blocks the quantized ones need."""
+    found: dict[str, Backend] = {}
+    for item in parts:
+        backend = item.stored.backend
+        if backend is not None:
+            known = found.setdefault(backend.name, backend)
+            found[backend.name] = max(known, backend, key=lambda candidate: candidate.smallest_block)
     return tuple(found.values())
 

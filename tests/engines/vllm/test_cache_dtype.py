@@ -68,3 +68,11 @@ def test_skipping_layers_without_a_quantized_cache_changes_nothing() -> None:
     plain = report(QWEN3_8B, max_model_len=32_768)
     skipping = report(QWEN3_8B, kv_cache_dtype_skip_layers=["0"], max_model_len=32_768)
     assert skipping.capacity.num_gpu_blocks == plain.capacity.num_gpu_blocks
+
+
+def test_a_full_layer_left_unquantized_beside_padded_windows_is_refused() -> None:
+    found = answer({
+        "config": GEMMA2, "gpu": "H100", **BUDGET, "kv_cache_dtype": "fp8",
+        "kv_cache_dtype_skip_layers": ["0", "1"],
+    })  # fmt: skip
+    assert found.errors[0].field == "kv_cache_dtype_skip_layers"
