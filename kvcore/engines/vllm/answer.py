@@ -7,6 +7,7 @@ from kvcore.budget import Budget, resolve_budget
 from kvcore.charge import RequestCharge, charge_request, tax_by_cause
 from kvcore.engines.vllm.checks import check_attention_heads
 from kvcore.engines.vllm.derivation import derive
+from kvcore.engines.vllm.first_releases import check_mechanisms, check_release
 from kvcore.engines.vllm.plan import Plan, plan
 from kvcore.engines.vllm.profiles import find_profile, release_notes
 from kvcore.engines.vllm.quantization_checks import check_quantization
@@ -43,9 +44,11 @@ def work_out(request: Request) -> Answer:
     settings = resolve_settings(request, subject.config, traits, profile)
     check_attention_heads(subject.num_attention_heads, settings.tensor_parallel_size)
     if subject.config is not None:
+        check_release(subject.config.architecture, request.engine_version)
         expert_ranks = 1 if request.enable_expert_parallel else settings.tensor_parallel_size
         check_quantization(subject.config, expert_ranks, settings.kv_cache_dtype)
     layout = subject.lay_out(request.speculative_config)
+    check_mechanisms(layout, profile)
     budget = resolve_budget(request, subject.config, settings, layout)
     planned = plan(
         layout,

@@ -92,18 +92,24 @@ def _per_layer(checked: Checked, _profile: Profile) -> list[Charge]:
     return [charge(stage) for stage in checked.stages]
 
 
-def _first_group(checked: Checked, _profile: Profile) -> list[Charge]:
-    """The first group of the whole model alone, against the worker with the least memory.
-
-    Layers of one type with pages of their own are summed up.
-    """
-    first = checked.groups[0]
-    if first.is_uniform_type:
-        width = first.page_size_bytes
-    else:
-        width = max(len(group.layers) for group in checked.groups) * first.specs[0].page_size_bytes
+def _first_group_of_model(checked: Checked, _profile: Profile) -> list[Charge]:
+    """The first group alone, with the layers of every stage, against the worker with the least memory."""
     smallest = min(stage.available_bytes for stage in checked.stages)
-    return [Charge(lambda length: blocks_per_request(first, length, checked.context) * width, smallest)]
+    return [_first_group_charge(checked, checked.groups, smallest)]
+
+
+def _first_group(checked: Checked, _profile: Profile) -> list[Charge]:
+    """The first group alone, on each worker with its own layers."""
+    return [_first_group_charge(checked, stage.groups, stage.available_bytes) for stage in checked.stages]
+
+
+def _first_group_charge(checked: Checked, groups: Sequence[CacheGroup], available_bytes: int) -> Charge:
+    """Blocks of the first group, as wide as the group with most layers; layers of one type are summed up."""
+    first = checked.groups[0]
+    width = groups[0].page_size_bytes
+    if not first.is_uniform_type:
+        width = max(len(group.layers) for group in groups) * first.specs[0].page_size_bytes
+    return Charge(lambda length: blocks_per_request(first, length, checked.context) * width, available_bytes)
 
 
 def _all_groups(checked: Checked, profile: Profile) -> list[Charge]:
@@ -121,6 +127,7 @@ def _all_groups(checked: Checked, profile: Profile) -> list[Charge]:
 
 _CHARGES: Mapping[FitCheck, Callable[[Checked, Profile], list[Charge]]] = {
     "per_layer": _per_layer,
+    "first_group_of_model": _first_group_of_model,
     "first_group": _first_group,
     "all_groups": _all_groups,
 }

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Literal
 
 PrintedTokens = Literal["pool_blocks", "concurrency"]
-FitCheck = Literal["per_layer", "first_group", "all_groups"]
+FitCheck = Literal["per_layer", "first_group_of_model", "first_group", "all_groups"]
 UnequalPages = Literal["refused", "multiplied", "padded"]
 StateReuse = Literal["never", "mamba_all", "all_or_align", "align_or_all", "align"]
 WindowBlock = Literal["shared", "smallest", "largest"]
@@ -23,7 +23,8 @@ class Profile:
     """The switches of one vLLM release.
 
     Attributes:
-        version: Release the profile was read from.
+        version: First release the profile answers for.
+        only_full_attention: The release's code was not read; its figures are known for models that keep every token.
         printed_tokens: Whether "GPU KV cache size" counts the pool's blocks per group, or concurrency times length.
         log_lines: Lines on which tokens and concurrency are logged.
         in_flight_window: Windows and chunks keep the tokens of every batch in flight; before, those of one batch.
@@ -58,6 +59,7 @@ class Profile:
     """
 
     version: str
+    only_full_attention: bool
     printed_tokens: PrintedTokens
     log_lines: int
     in_flight_window: bool

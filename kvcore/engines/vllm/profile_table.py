@@ -11,8 +11,9 @@ from kvcore.engines.vllm.profile import Profile
 MODEL_DTYPE = "model"
 NONE, ALIGN, ALL = "none", "align", "all"
 
-V0_10_0 = Profile(
-    version="0.10.0",
+V0_9_0 = Profile(
+    version="0.9.0",
+    only_full_attention=True,
     printed_tokens="pool_blocks",
     log_lines=2,
     in_flight_window=False,
@@ -43,13 +44,14 @@ V0_10_0 = Profile(
     async_with_state_reuse=True,
     v2_runner="none",
 )
+V0_10_0 = replace(V0_9_0, version="0.10.0", only_full_attention=False)
 V0_10_2 = replace(V0_10_0, version="0.10.2")
 V0_11_0 = replace(V0_10_2, version="0.11.0")
-V0_11_2 = replace(V0_11_0, version="0.11.2", state_reuse="mamba_all", hybrid_granularity="kernel_of_kind")
-V0_12_0 = replace(V0_11_2, version="0.12.0", group_size_ratio=Fraction(5, 4), unequal_pages="multiplied")
+V0_11_1 = replace(V0_11_0, version="0.11.1", state_reuse="mamba_all", hybrid_granularity="kernel_of_kind")
+V0_12_0 = replace(V0_11_1, version="0.12.0", group_size_ratio=Fraction(5, 4), unequal_pages="multiplied")
 V0_13_0 = replace(V0_12_0, version="0.13.0", nemotron_h_state_dtype="float16")
 V0_14_0 = replace(
-    V0_13_0, version="0.14.0", fit_check="first_group", auto_fit=True, chunked_hybrid_manager=True, async_scheduling=True
+    V0_13_0, version="0.14.0", fit_check="first_group_of_model", auto_fit=True, chunked_hybrid_manager=True, async_scheduling=True
 )
 V0_15_0 = replace(
     V0_14_0,
@@ -59,7 +61,7 @@ V0_15_0 = replace(
     flashinfer_latents=True,
 )
 V0_16_0 = replace(V0_15_0, version="0.16.0", async_with_state_reuse=False)
-V0_17_0 = replace(V0_16_0, version="0.17.0", align_with_drafts=True, async_with_state_reuse=True)
+V0_17_0 = replace(V0_16_0, version="0.17.0", fit_check="first_group", align_with_drafts=True, async_with_state_reuse=True)
 V0_18_0 = replace(V0_17_0, version="0.18.0", group_size_ratio=Fraction(3, 2), forced_latent_block=False)
 V0_19_0 = replace(V0_18_0, version="0.19.0", fit_check="all_groups")
 V0_20_0 = replace(
@@ -86,9 +88,10 @@ V0_29_0 = replace(
     version="0.29.0",
     null_block_in_fit_check=True,
     checkpointing_states=frozenset({"kimi_delta"}),
+    block_outermost=True,
     v2_runner="supported",
 )
-V0_30_0 = replace(V0_29_0, version="0.30.0")
+V0_30_0 = replace(V0_29_0, version="0.30.0", window_block="largest")
 V0_31_0 = replace(V0_30_0, version="0.31.0")
 V0_32_0 = replace(
     V0_31_0,
@@ -102,12 +105,10 @@ V0_33_0 = replace(
     version="0.33.0",
     checkpointing_states=frozenset({"kimi_delta", "mamba2", "gated_delta_net"}),
     checkpoint_grain=True,
-    window_block="largest",
-    block_outermost=True,
 )
 
 PROFILES: tuple[Profile, ...] = (
-    V0_10_0, V0_10_2, V0_11_0, V0_11_2, V0_12_0, V0_13_0, V0_14_0, V0_15_0, V0_16_0, V0_17_0, V0_18_0, V0_19_0, V0_20_0,
+    V0_9_0, V0_10_0, V0_10_2, V0_11_0, V0_11_1, V0_12_0, V0_13_0, V0_14_0, V0_15_0, V0_16_0, V0_17_0, V0_18_0, V0_19_0, V0_20_0,
     V0_20_1, V0_21_0, V0_22_0, V0_23_0, V0_24_0, V0_25_0, V0_26_0, V0_27_0, V0_28_0, V0_29_0, V0_30_0, V0_31_0, V0_32_0,
     V0_33_0,
 )  # fmt: skip

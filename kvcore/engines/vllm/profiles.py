@@ -8,7 +8,9 @@ from kvcore.errors import input_error
 
 Release = tuple[int, int, int]
 
-_RELEASE = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?P<suffix>(?:[.+-]?[a-z][\w.+-]*)?)", re.IGNORECASE)
+_RELEASE = re.compile(
+    r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4})(?:\.\d{1,4})?)?(?P<suffix>(?:[.+-]?[a-z][\w.+-]*)?)", re.IGNORECASE
+)
 _REMEDY = "Give a release from 0.10 on, such as 0.33.0; suffixes such as 0.19.2rc1.dev134 are read."
 
 
@@ -55,6 +57,8 @@ def release_notes(version: str | None) -> tuple[str, ...]:
     if asked > parse_release(newest.version):
         newest_known = f"the figures are those of vLLM {newest.version}, the newest release whose rules are known"
         return (f"vLLM {version} is newer than kvcore: {newest_known}.",)
+    if profile.only_full_attention:
+        return (f"The code of vLLM {version} was not read: the rules of 0.10 are taken, which three public logs bear out.",)
     match = _RELEASE.fullmatch(version.strip())
     if match is not None and match["suffix"]:
         return (f"vLLM {version} is a build between releases: the figures are those of vLLM {profile.version}.",)
