@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kvcore.arithmetic import cdiv, round_up
-from kvcore.engines.vllm.profile import HybridGranularity
+from kvcore.engines.vllm.profile import HybridGranularity, Profile
 from kvcore.engines.vllm.selection import DEFAULT_BLOCK_SIZE
 from kvcore.engines.vllm.specs import AttentionSpec, FullAttentionSpec, MambaSpec, MLAAttentionSpec
 from kvcore.engines.vllm.store.stored import StoreContext, Stored
@@ -139,11 +139,13 @@ def _kernel_blocks(stored: Sequence[Stored]) -> list[int]:
     return [item.backend.smallest_block for item in stored if item.backend is not None]
 
 
-def alignment_steps(alignment: Alignment | None, version: str) -> Iterator[Step]:
+def alignment_steps(alignment: Alignment | None, profile: Profile) -> Iterator[Step]:
     """How the block size came about; nothing for layouts without states beside attention."""
     if alignment is None or alignment.granularity is None:
         return
-    source = f"vLLM {version} `Platform._align_hybrid_block_size`"
+    in_config = profile.hybrid_granularity in {"kernel_16", "kernel_of_kind"}
+    symbol = "HybridAttentionMambaModelConfig" if in_config else "Platform._align_hybrid_block_size"
+    source = f"vLLM {profile.version} `{symbol}`"
     granularity, state, token = alignment.granularity, alignment.state_bytes, alignment.token_bytes
     yield Step(
         path="plan.block_size",

@@ -1,6 +1,6 @@
 """Derivation: every figure as formula, substituted values and result, in the order the stages compute them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kvcore.budget import Budget
 from kvcore.charge import RequestCharge
@@ -9,6 +9,7 @@ from kvcore.engines.vllm.capacity import blocks_per_request
 from kvcore.engines.vllm.given import FixedBlocksSpec
 from kvcore.engines.vllm.grouping import CacheGroup
 from kvcore.engines.vllm.plan import Plan
+from kvcore.engines.vllm.profile import FitCheck, PrintedTokens, Profile
 from kvcore.engines.vllm.reuse import reuse_steps
 from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.engines.vllm.specs import (
@@ -24,7 +25,20 @@ from kvcore.layout.layout import Layout
 from kvcore.report.report import Step
 
 _SPECS = "v1/kv_cache_interface.py"
-_PLANNING = "v1/core/kv_cache_planning.py"
+
+
+FIT_FORMULAS: Mapping[FitCheck, str] = {
+    "per_layer": "sum over layers of blocks of one request × bytes of a layer's block ≤ cache bytes",
+    "first_group_of_model": "blocks of one request in the first group × bytes of one block ≤ smallest cache bytes",
+    "first_group": "blocks of one request in the first group × bytes of one block ≤ cache bytes",
+    "all_groups": "blocks of one request × bytes of one block ≤ cache bytes",
+}
+"""What the start-up check compares."""
+
+TOKEN_SYMBOLS: Mapping[PrintedTokens, str] = {
+    "pool_blocks": "`_report_kv_cache_config`",
+    "concurrency": "`get_kv_cache_capacity`",
+}
 
 
 def derive(
@@ -32,10 +46,10 @@ def derive(
 ) -> tuple[Step, ...]:
     """All steps from the layout to the logged figures."""
     version = settings.profile.version
-    steps = [*_entries(plan, version), *alignment_steps(plan.alignment, version), *_in_flight(settings, version)]
+    steps = [*_entries(plan, version), *alignment_steps(plan.alignment, settings.profile), *_in_flight(settings, version)]
     if charge is not None:
         steps.extend(_groups(plan, version))
-        steps.extend(_pool(plan, budget, charge, version))
+        steps.extend(_pool(plan, budget, charge, settings.profile))
         steps.extend(reuse_steps(plan, settings, charge.block_bytes))
     return tuple(steps)
 
@@ -102,7 +116,7 @@ def _block_formula(group: CacheGroup, max_model_len: int, context: ChargeContext
     spec = max(group.specs, key=lambda item: item.blocks_per_request(max_model_len, context))
     size = f"{spec.block_size:,}"
     if isinstance(spec, MambaSpec):
-        return _state_formula(spec, context)
+        return _state_formula(spec, max_model_len, context)
     if isinstance(spec, SlidingWindowSpec):
         return (
             "ceil(min(window − 1 + extra + in-flight tokens, max_model_len) / block_size) + 1",
@@ -129,18 +143,38 @@ def _block_formula(group: CacheGroup, max_model_len: int, context: ChargeContext
     return "ceil(max_model_len / block_size)", f"ceil({max_model_len:,} / {size})"
 
 
-def _state_formula(spec: MambaSpec, context: ChargeContext) -> tuple[str, str]:
+def _state_formula(spec: MambaSpec, max_model_len: int, context: ChargeContext) -> tuple[str, str]:
     if isinstance(spec, FixedBlocksSpec):
         return "blocks as stated in the layout", f"{spec.charged_blocks:,}"
+    drafts = spec.draft_states(context)
     if context.mamba_cache_mode == "align":
         return (
             "2 + speculative copies + prefill checkpoint",
-            f"2 + {spec.num_speculative_blocks} + {spec.num_prefill_checkpoint_blocks}",
+            f"2 + {drafts} + {spec.num_prefill_checkpoint_blocks}",
         )
-    return "1 + speculative copies", f"1 + {spec.num_speculative_blocks}"
+    if context.mamba_cache_mode == "all":
+        return (
+            "ceil(max_model_len / block_size) + speculative copies",
+            f"ceil({max_model_len:,} / {spec.block_size:,}) + {drafts}",
+        )
+    return "1 + speculative copies", f"1 + {drafts}"
 
 
-def _pool(plan: Plan, budget: Budget, charge: RequestCharge, version: str) -> Iterator[Step]:
+def _tokens_formula(plan: Plan, concurrency: float) -> tuple[str, str]:
+    if plan.printed_tokens == "concurrency":
+        formula = "truncate(maximum concurrency × max_model_len)"
+        return formula, f"truncate({concurrency!r} × {plan.max_model_len:,})"
+    smallest = min(group.block_size for group in plan.groups)
+    shards = plan.context.decode_context_parallel_size
+    ranks = " × decode_context_parallel_size" if shards > 1 else ""
+    return (
+        f"floor(blocks in the pool / groups) × smallest block_size{ranks}",
+        f"floor({plan.num_gpu_blocks:,} / {len(plan.groups)}) × {smallest:,}" + (f" × {shards}" if shards > 1 else ""),
+    )
+
+
+def _pool(plan: Plan, budget: Budget, charge: RequestCharge, profile: Profile) -> Iterator[Step]:
+    version = profile.version
     widths = " , ".join(f"{group.page_size_bytes:,}" for group in plan.groups)
     yield Step(
         path="plan.page_size_bytes",
@@ -149,7 +183,7 @@ def _pool(plan: Plan, budget: Budget, charge: RequestCharge, version: str) -> It
         substituted=f"max({widths})" + (f", stage {charge.stage}" if len(plan.stage_layers) > 1 else ""),
         result=charge.block_bytes,
         unit="bytes",
-        source=f"vLLM {version} `{_PLANNING}` _get_kv_cache_bytes_per_block",
+        source=f"vLLM {version} `_get_kv_cache_bytes_per_block`",
     )
     yield Step(
         path="request.bytes_estimate",
@@ -158,18 +192,18 @@ def _pool(plan: Plan, budget: Budget, charge: RequestCharge, version: str) -> It
         substituted=f"{plan.charged_blocks:,} × {charge.block_bytes:,}",
         result=charge.bytes_estimate,
         unit="bytes",
-        source=f"vLLM {version} `{_PLANNING}` _max_memory_usage_bytes_from_groups",
+        source=f"vLLM {version} `_max_memory_usage_bytes_from_groups`",
     )
     if plan.fit is None or plan.num_gpu_blocks is None:
         return
     yield Step(
         path="capacity.fits",
-        label="Does one request fit beside the null block?",
-        formula="blocks of one request × bytes of one block ≤ cache bytes − one block",
+        label="Does one request fit by the engine's check?",
+        formula=FIT_FORMULAS[profile.fit_check] + (" − one block" if profile.null_block_in_fit_check else ""),
         substituted=f"{plan.fit.needed_bytes:,} ≤ {plan.fit.available_bytes:,}",
         result="yes" if plan.fit.fits else "no",
         unit="",
-        source=f"vLLM {version} `{_PLANNING}` _check_enough_kv_cache_memory",
+        source=f"vLLM {version} `_check_enough_kv_cache_memory`",
     )
     if not plan.fit.fits:
         return
@@ -181,7 +215,7 @@ def _pool(plan: Plan, budget: Budget, charge: RequestCharge, version: str) -> It
         substituted=f"floor({available:,} / {charge.block_bytes:,})",
         result=plan.num_gpu_blocks,
         unit="blocks",
-        source=f"vLLM {version} `{_PLANNING}` get_kv_cache_configs",
+        source=f"vLLM {version} `get_kv_cache_configs`",
     )
     concurrency, tokens = plan.concurrency, plan.tokens
     if concurrency is None or tokens is None:
@@ -195,14 +229,15 @@ def _pool(plan: Plan, budget: Budget, charge: RequestCharge, version: str) -> It
         unit="requests",
         source=f"vLLM {version} `get_max_concurrency_for_kv_cache_config`",
     )
+    formula, substituted = _tokens_formula(plan, concurrency)
     yield Step(
         path="capacity.tokens.engine_log",
         label="GPU KV cache size, as logged",
-        formula="truncate(maximum concurrency × max_model_len)",
-        substituted=f"truncate({concurrency!r} × {plan.max_model_len:,})",
+        formula=formula,
+        substituted=substituted,
         result=tokens,
         unit="tokens",
-        source=f"vLLM {version} `get_kv_cache_capacity`",
+        source=f"vLLM {version} {TOKEN_SYMBOLS[profile.printed_tokens]}",
     )
     set_aside = f" − {plan.set_aside_blocks:,}" if plan.set_aside_blocks else ""
     yield Step(
