@@ -9,6 +9,7 @@ from kvcore.engines.vllm.checks import check_attention_heads
 from kvcore.engines.vllm.derivation import derive
 from kvcore.engines.vllm.first_releases import check_mechanisms, check_release
 from kvcore.engines.vllm.plan import Plan, plan
+from kvcore.engines.vllm.profile import Profile
 from kvcore.engines.vllm.profiles import find_profile, release_notes
 from kvcore.engines.vllm.quantization_checks import check_quantization
 from kvcore.engines.vllm.reuse import state_warnings
@@ -32,14 +33,19 @@ class Answer:
     charge: RequestCharge | None
 
 
-def work_out(request: Request) -> Answer:
+def work_out(request: Request, profile: Profile | None = None) -> Answer:
     """Runs the stages one after another.
+
+    Args:
+        request: The question.
+        profile: The switches to answer by; None: those of the request's ``engine_version``.
 
     Raises:
         KvcoreError: The input is wrong, the mechanism unknown, or the engine refuses.
     """
     subject = subject_of(request)
-    profile = find_profile(request.engine_version)
+    if profile is None:
+        profile = find_profile(request.engine_version)
     traits = subject.traits
     settings = resolve_settings(request, subject.config, traits, profile)
     check_attention_heads(subject.num_attention_heads, settings.tensor_parallel_size)

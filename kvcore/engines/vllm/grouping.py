@@ -222,7 +222,7 @@ def _equal_size_groups(layers: Sequence[PlannedLayer], profile: Profile) -> tupl
         buckets.setdefault(layer.spec.merge_key, []).append(layer)
     counts = [len(bucket) for bucket in buckets.values()]
     size = profile.group_size(counts)
-    groups = []
+    groups: list[CacheGroup] = []
     for bucket in buckets.values():
         number = cdiv(len(bucket), size)
         groups.extend(CacheGroup(layers=tuple(bucket[first::number])) for first in range(number))
