@@ -82,7 +82,7 @@ def _row(entry: ModelEntry, summary: Summary) -> str:
         _name(entry),
         f'<td title="{escape(summary.kind)}">{escape(short_kind(summary.kind))}</td>',
         *(_bytes(size, KIB, "layout.bytes_per_token", summary.refusal) for size in summary.per_token),
-        _bytes(state, MIB, "layout.bytes_per_request", summary.refusal) if state != 0 else _none(""),
+        _bytes(state, MIB, "layout.bytes_per_request", summary.refusal),
         *(_requests(cell) for cell in summary.requests),
         _number(limit, grouped(limit), "request.max_model_len") if limit else _none(summary.refusal),
         _status(entry),
@@ -107,7 +107,9 @@ def _status(entry: ModelEntry) -> str:
 
 
 def _bytes(size: int | None, unit: int, path: str, refusal: str) -> str:
-    return _none(refusal or "refused at this size") if size is None else _number(size, scaled(size, unit), path)
+    if size is None:
+        return _none(refusal or "refused at this size")
+    return _number(size, scaled(size, unit), path) if size else _none("nothing of this kind is kept")
 
 
 def _requests(cell: Requests) -> str:

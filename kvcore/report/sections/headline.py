@@ -2,7 +2,7 @@
 
 from kvcore.report.document import Block, Headline, KeyFigure, Strong, Text
 from kvcore.report.figures import count, kibibytes, readable_bytes, sized, times, times_at_most
-from kvcore.report.report import Capacity, Report, RequestReport
+from kvcore.report.report import Capacity, LayoutReport, Report, RequestReport
 from kvcore.report.sections.wording import condition, engine_name
 
 
@@ -34,7 +34,7 @@ def _key_figures(report: Report) -> list[KeyFigure]:
         figures.append(KeyFigure(tokens, "cache size in the log", "a pool" if pool else "not a pool of tokens"))
     if layout is not None and layout.bytes_per_token:
         per_token = kibibytes("layout.bytes_per_token", layout.bytes_per_token)
-        figures.append(KeyFigure(per_token, "per token and GPU", "every layer together"))
+        figures.append(KeyFigure(per_token, "per token and GPU", _growing_layers(layout)))
     if layout is not None and layout.bytes_per_request:
         state = sized("layout.bytes_per_request", layout.bytes_per_request)
         figures.append(KeyFigure(state, "per request and GPU", "whatever its length"))
@@ -42,6 +42,12 @@ def _key_figures(report: Report) -> list[KeyFigure]:
         one = sized("request.bytes_estimate", request.bytes_estimate)
         figures.append(KeyFigure(one, "one full request", f"as {engine} estimates it"))
     return figures
+
+
+def _growing_layers(layout: LayoutReport) -> str:
+    """Which layers the bytes of a token are summed over: windows and states do not grow with it."""
+    growing = all(part.growth == "per_token" for part in layout.parts)
+    return "all layers together" if growing else "layers that grow, together"
 
 
 def _subject(report: Report) -> Text:
