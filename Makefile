@@ -33,9 +33,11 @@ check: environment-dev ## lint and check types
 site: environment ## build the site into site/
 	@python -m tools.build_site
 
-bench: environment-dev ## measure the worker, the build and the readers
+bench: environment-dev ## print every measurement (tools/bench_*.py) beside what it is measured against
 	@python -m tools.build_site
-	@KV_CHROMIUM="$$(tools/chromium.sh)" python -m tools.bench
+	@for part in tools/bench_*.py; do \
+		KV_CHROMIUM="$$(tools/chromium.sh)" python -m "tools.$$(basename "$$part" .py)" || exit; \
+	done
 
 format: environment-dev ## put the sources into their usual form
 	ruff check --fix

@@ -124,5 +124,14 @@ def test_the_readme_s_commands_exist(promised: str) -> None:
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
 
 
+def test_the_readme_s_example_report_is_answered() -> None:
+    example = re.search(r"\$ kvcore (report \w+-?\w*/\S+ .*)", (ROOT / "README.md").read_text())
+    assert example
+
+    answered = subprocess.run([sys.executable, "-m", "kvcore", *example[1].split()], cwd=ROOT, check=False)
+
+    assert answered.returncode == 0
+
+
 def test_ci_runs_what_the_readme_promises() -> None:
     assert "make test" in (ROOT / ".ci/run").read_text()
