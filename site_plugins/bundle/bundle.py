@@ -20,6 +20,9 @@ from site_plugins.bundle.wheel import build_wheel
 LOCK_NAME = "pyodide-lock.json"
 STDLIB_NAME = "python_stdlib.zip"
 
+WORKER_MODULES = frozenset({"protocol.mjs", "wheel.mjs", "worker.mjs"})
+"""Scripts that no page runs: the worker's own, and one that holds types only."""
+
 TRACED_MODELS = 16
 """One in so many models is asked while tracing; which modules are needed hardly depends on the model, and tests ask all."""
 
@@ -58,6 +61,12 @@ class Bundle:
     packages: str
     app: str
     boot_bytes: tuple[tuple[str, int], ...]
+
+    @property
+    def page_modules(self) -> tuple[str, ...]:
+        """File names of the modules the calculator's page runs, for fetching them all at once."""
+        names = [path.name for name, path in self.files if name.startswith(self.app) and path.suffix == ".mjs"]
+        return tuple(name for name in names if name not in WORKER_MODULES)
 
 
 def build_bundle(inputs: Inputs, models: Sequence[str], cache: Path) -> Bundle:

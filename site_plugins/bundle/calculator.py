@@ -30,11 +30,14 @@ def calculator_html(bundle: Bundle, base: str, initial: Mapping[str, str], sugge
         suggestions: What the form offers while typing.
 
     Returns:
-        HTML without scripts; the answer is the very one kvcore gives in the browser.
+        HTML whose only script starts Python early where the address holds a question. The answer is the very one
+        kvcore gives in the browser.
     """
     reply = json.loads(answer_form(json.dumps(dict(initial))))
+    scripts = f"{base}{bundle.app}/"
+    preloads = "\n".join(f'<link rel="modulepreload" href="{scripts}{name}">' for name in bundle.page_modules)
     address = {
-        "worker": f"{base}{bundle.app}/worker.mjs",
+        "worker": f"{scripts}worker.mjs",
         "runtime": f"{base}{bundle.runtime}/",
         "packages": f"{base}{bundle.packages}/",
         "bytes": dict(bundle.boot_bytes),
@@ -44,6 +47,8 @@ def calculator_html(bundle: Bundle, base: str, initial: Mapping[str, str], sugge
         for name, label, waits in _BUTTONS
     )
     return f"""<div class="kv-calculator" data-kv-calculator data-kv-bundle="{escape(json.dumps(address))}">
+<script type="module" async src="{scripts}early.mjs"></script>
+{preloads}
 <div class="kv-calculator__question">
 <h2 id="question">The question</h2>
 <noscript><p class="kv-note">Without scripts this page shows one worked answer; the <code>kvcore</code> command answers the

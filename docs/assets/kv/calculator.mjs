@@ -1,9 +1,10 @@
 /**
  * The calculator page: address → form → worker → answer. It moves texts; every number comes from kvcore.
  *
- * @import { BundleAddress, FieldError, Reply } from "./protocol.mjs"
+ * @import { FieldError, Reply } from "./protocol.mjs"
  */
 import { configFragment, readConfig, readQuery, writeAddress } from "./address.mjs";
+import { bundleAddress } from "./bundle.mjs";
 import { windowClient } from "./client.mjs";
 import { bindFile } from "./file.mjs";
 import { fillForm, isInitial, readForm, resetForm, setSource, showEngine, showErrors, source } from "./form.mjs";
@@ -175,21 +176,6 @@ class Calculator {
   #startFirst() {
     if (this.client.state.phase === "idle") this.client.start();
   }
-}
-
-/**
- * @param {HTMLElement} root
- * @returns {BundleAddress} With absolute addresses, which the worker needs.
- */
-function bundleAddress(root) {
-  const bundle = JSON.parse(root.dataset.kvBundle ?? "{}");
-  const absolute = (/** @type {string} */ path) => new URL(path, location.href).href;
-  return {
-    worker: absolute(bundle.worker),
-    runtime: absolute(bundle.runtime),
-    packages: absolute(bundle.packages),
-    bytes: bundle.bytes,
-  };
 }
 
 /**

@@ -1,0 +1,13 @@
+/**
+ * Runs while the calculator's page is still loading. An address that holds a question needs Python whatever the reader
+ * does next, so its start need not wait for the page.
+ */
+import { bundleAddress } from "./bundle.mjs";
+import { windowClient } from "./client.mjs";
+
+const root = document.querySelector("[data-kv-calculator]");
+const asks = location.search !== "" || location.hash.startsWith("#config=");
+if (root instanceof HTMLElement && asks) {
+  const client = windowClient(bundleAddress(root));
+  if (client.state.phase === "idle") client.start();
+}
