@@ -8,6 +8,9 @@ from kvcore.answer import answer
 from kvcore.errors import InputError, KvcoreError, input_error
 from kvcore.report.report import Report
 
+MOST_REQUESTS = 10_000_000
+"""More requests at once than this are not asked about."""
+
 Basis = Literal["engine_log", "held"]
 """Which concurrency counts: the figure the engine logs, or the requests that can run at once."""
 
@@ -74,15 +77,14 @@ def check(what: str, report: Report | None, requests: int, basis: Basis) -> Chec
     return Check(what=what, concurrency=found, enough=serves(report, requests, basis))
 
 
-def wanted_requests(value: object) -> int:
-    """Reads a number of requests.
+def whole_number(field: str, value: object, most: int) -> int:
+    """Reads a count that comes with a question.
 
     Raises:
-        InputError: It is not a whole number from 1 to 10 million.
+        InputError: It is not a whole number from 1 to ``most``.
     """
-    most = 10_000_000
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise input_error("requests", value, f"must be a whole number from 1 to {most:,}", "Give the users to serve.")
+        raise input_error(field, value, f"must be a whole number from 1 to {most:,}", "Give another number.")
     return value
 
 

@@ -4,8 +4,8 @@ import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kvcore.errors import KvcoreError, input_error
-from kvcore.questions.forward import Basis, Fields, ask, ask_or_refused, check, concurrency
+from kvcore.errors import KvcoreError
+from kvcore.questions.forward import Basis, Fields, ask, ask_or_refused, check, concurrency, whole_number
 from kvcore.questions.solution import Solution
 
 MOST_GPUS = 1024
@@ -46,8 +46,7 @@ def splits(fields: Fields, num_gpus: int, basis: Basis = "engine_log") -> tuple[
     Raises:
         InputError: The number of GPUs is not from 1 to 1,024.
     """
-    if isinstance(num_gpus, bool) or not isinstance(num_gpus, int) or not 1 <= num_gpus <= MOST_GPUS:
-        raise input_error("gpus", num_gpus, f"must be a whole number from 1 to {MOST_GPUS:,}", "Give the node's GPUs.")
+    num_gpus = whole_number("gpus", num_gpus, MOST_GPUS)
     one_replica = functools.cache(lambda tp, pp: _replica(fields, tp, pp, basis))
     found = [_split(tp, pp, num_gpus // (tp * pp), *one_replica(tp, pp)) for tp, pp in _factors(num_gpus)]
     return tuple(sorted(found, key=_rank))

@@ -8,7 +8,7 @@ from typing import Any
 from kvcore.answer import answer
 from kvcore.errors import input_error
 from kvcore.questions.compare import figure
-from kvcore.questions.forward import Basis, Fields
+from kvcore.questions.forward import MOST_REQUESTS, Basis, Fields, whole_number
 from kvcore.questions.length import longest_context
 from kvcore.request_fields import REQUEST_FIELDS
 
@@ -94,7 +94,7 @@ def iso_concurrency(
     if len(requests) > most:
         raise input_error("requests", len(requests), f"at most {most} numbers of requests", "Give fewer.")
     curve = []
-    for number in requests:
+    for number in (whole_number("requests", item, MOST_REQUESTS) for item in requests):
         value = longest_context(fields, number, basis).value
         curve.append((number, None if value is None else int(value)))
     return tuple(curve)

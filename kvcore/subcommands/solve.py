@@ -18,7 +18,7 @@ from kvcore.questions import (
     smallest_budget,
     smallest_utilization,
 )
-from kvcore.questions.forward import wanted_requests
+from kvcore.questions.forward import MOST_REQUESTS, whole_number
 from kvcore.report.json import to_json
 from kvcore.subcommands.arguments import add_request_arguments, request_of
 from kvcore.subcommands.streams import ANSWERED, DOES_NOT_FIT, say
@@ -66,7 +66,7 @@ def solve(question: str, fields: Mapping[str, Any], requests: int, gpus: int, ba
     Raises:
         InputError: There is no such question, or the deployment cannot be answered.
     """
-    requests = wanted_requests(requests)
+    requests = whole_number("requests", requests, MOST_REQUESTS)
     if question == BEST_SPLIT:
         return best_split(fields, gpus, requests, basis)
     function = QUESTIONS.get(question)

@@ -1,0 +1,120 @@
+"""Engine flags as data: which request field each sets, which do not matter to memory, which matter but are not modelled."""
+
+from collections.abc import Mapping
+
+from kvcore.request_fields import REQUEST_FIELDS
+
+VLLM_ALIASES: Mapping[str, str] = {
+    "-tp": "--tensor-parallel-size",
+    "-pp": "--pipeline-parallel-size",
+    "-dp": "--data-parallel-size",
+    "-dcp": "--decode-context-parallel-size",
+    "-ep": "--enable-expert-parallel",
+    "-sc": "--speculative-config",
+    "-q": "--quantization",
+    "-n": "--nnodes",
+    "-r": "--node-rank",
+    "-cc": "--compilation-config",
+    "-ac": "--attention-config",
+    "-pcp": "--prefill-context-parallel-size",
+    "-dpl": "--data-parallel-size-local",
+    "-dpr": "--data-parallel-start-rank",
+    "-dpa": "--data-parallel-address",
+    "-dpp": "--data-parallel-rpc-port",
+    "-dpb": "--data-parallel-backend",
+    "-dph": "--data-parallel-hybrid-lb",
+    "-dpe": "--data-parallel-external-lb",
+    "-O": "--optimization-level",
+    "--max-seq-len": "--max-model-len",
+    "--device-memory-utilization": "--gpu-memory-utilization",
+}
+"""Short and older spellings (vLLM 0.33.0 `EngineArgs.add_cli_args`)."""
+
+SGLANG_ALIASES: Mapping[str, str] = {
+    "--tensor-parallel-size": "--tp-size",
+    "--tp": "--tp-size",
+    "--pipeline-parallel-size": "--pp-size",
+    "--pp": "--pp-size",
+    "--data-parallel-size": "--dp-size",
+    "--dp": "--dp-size",
+    "--expert-parallel-size": "--ep-size",
+    "--ep": "--ep-size",
+    "--max-model-len": "--context-length",
+    "--model": "--model-path",
+}
+"""Other spellings (SGLang 0.5.23 `ServerArgs.add_cli_args`)."""
+
+MODEL_FLAGS: Mapping[str, str] = {"vllm": "--model", "sglang": "--model-path"}
+
+UNMODELLED = frozenset({
+    "--prefill-context-parallel-size", "--cpu-offload-gb", "--offload-group-size", "--kv-offloading-size",
+    "--kv-offloading-backend", "--kv-transfer-config", "--disable-sliding-window", "--performance-mode",
+    "--hf-overrides", "--hf-config-path", "--enable-lora", "--max-loras", "--max-lora-rank", "--quantization",
+    "--attention-config", "--compilation-config", "--max-cudagraph-capture-size", "--cudagraph-capture-sizes",
+    "--mamba-block-size", "--use-replayssm", "--replayssm-buffer-len", "--limit-mm-per-prompt", "--language-model-only",
+    "--skip-mm-profiling", "--mm-encoder-only", "--mm-ipc-gpu-memory-gb", "--runner", "--convert", "--pooler-config",
+    "--enable-chunked-prefill", "--no-enable-chunked-prefill", "--swa-bounded-replay", "--gdn-prefill-backend",
+    "--kda-prefill-backend", "--enable-dbo", "--enable-eplb", "--max-num-scheduled-tokens", "--spec-method",
+    "--spec-model", "--spec-tokens", "--additional-config", "--moe-dense-tp-size", "--enable-hierarchical-cache",
+    "--hicache-ratio", "--hicache-size", "--enable-hisparse", "--json-model-override-args", "--cuda-graph-max-bs",
+    "--enable-lora-overlap-loading", "--max-loras-per-batch", "--lora-paths",
+})  # fmt: skip
+"""Flags that change memory in ways kvcore does not compute; the reader is told."""
+
+IGNORED = frozenset({
+    "--host", "--port", "--api-key", "--served-model-name", "--tokenizer", "--tokenizer-mode", "--tokenizer-path",
+    "--tokenizer-revision", "--revision", "--code-revision", "--trust-remote-code", "--download-dir", "--load-format",
+    "--seed", "--random-seed", "--disable-log-requests", "--enable-log-requests", "--disable-log-stats",
+    "--uvicorn-log-level", "--log-level", "--log-level-http", "--log-config-file", "--chat-template",
+    "--chat-template-content-format", "--reasoning-parser", "--tool-call-parser", "--enable-auto-tool-choice",
+    "--tool-parser-plugin", "--reasoning-parser-plugin", "--reasoning-config", "--structured-outputs-config",
+    "--guided-decoding-backend", "--generation-config", "--override-generation-config", "--response-role",
+    "--root-path", "--ssl-keyfile", "--ssl-certfile", "--ssl-ca-certs", "--allowed-origins", "--allowed-methods",
+    "--allowed-headers", "--allow-credentials", "--middleware", "--max-log-len", "--api-server-count", "--headless",
+    "--distributed-executor-backend", "--distributed-timeout-seconds", "--data-parallel-size-local",
+    "--data-parallel-start-rank", "--data-parallel-rank", "--data-parallel-address", "--data-parallel-rpc-port",
+    "--data-parallel-backend", "--data-parallel-hybrid-lb", "--data-parallel-external-lb", "--master-addr",
+    "--master-port", "--nnodes", "--node-rank", "--dist-init-addr", "--dist-timeout", "--disable-custom-all-reduce",
+    "--all2all-backend", "--moe-backend", "--moe-runner-backend", "--linear-backend", "--expert-placement-strategy",
+    "--max-logprobs", "--logprobs-mode", "--scheduling-policy", "--schedule-policy", "--scheduler-cls",
+    "--long-prefill-token-threshold", "--prefix-caching-hash-algo", "--kv-events-config", "--hf-token",
+    "--otlp-traces-endpoint", "--collect-detailed-traces", "--profiler-config", "--optimization-level",
+    "--enable-prompt-tokens-details", "--enable-server-load-tracking", "--disable-fastapi-docs",
+    "--enable-request-id-headers", "--enable-sleep-mode", "--enable-flashinfer-autotune", "--use-tqdm-on-load",
+    "--model-impl", "--config-format", "--ignore-patterns", "--safetensors-load-strategy", "--mm-processor-kwargs",
+    "--mm-processor-cache-gb", "--mm-processor-cache-type", "--media-io-kwargs", "--interleave-mm-strings",
+    "--allowed-local-media-path", "--allowed-media-domains", "--show-hidden-metrics-for-version", "--model-loader-extra-config",
+    "--skip-tokenizer-init", "--skip-server-warmup", "--enable-metrics", "--enable-cache-report", "--watchdog-timeout",
+    "--decode-log-interval", "--file-storage-path", "--stream-interval", "--sampling-backend", "--grammar-backend",
+    "--weight-version", "--base-gpu-id", "--device", "--device-ids", "--nccl-port", "--warmups", "--numa-node",
+})  # fmt: skip
+"""Flags that do not matter to the cache's memory."""
+
+SWITCHES = frozenset({
+    "--trust-remote-code", "--disable-log-requests", "--enable-log-requests", "--disable-log-stats",
+    "--enable-auto-tool-choice", "--allow-credentials", "--headless", "--data-parallel-hybrid-lb",
+    "--data-parallel-external-lb", "--disable-custom-all-reduce", "--enable-prompt-tokens-details",
+    "--enable-server-load-tracking", "--disable-fastapi-docs", "--enable-request-id-headers", "--enable-sleep-mode",
+    "--enable-flashinfer-autotune", "--skip-tokenizer-init", "--skip-server-warmup", "--enable-metrics",
+    "--enable-cache-report", "--disable-sliding-window", "--enable-lora", "--language-model-only",
+    "--skip-mm-profiling", "--mm-encoder-only", "--enable-chunked-prefill", "--no-enable-chunked-prefill",
+    "--use-replayssm", "--swa-bounded-replay", "--enable-dbo", "--enable-eplb", "--enable-hierarchical-cache",
+    "--enable-hisparse", "--interleave-mm-strings",
+})  # fmt: skip
+"""Flags without a value, among those that set no request field."""
+
+FIELD_OF_FLAG: Mapping[str, Mapping[str, str]] = {
+    engine: {field.flag: field.name for field in REQUEST_FIELDS if field.flag and field.engine in {engine, "both"}}
+    for engine in ("vllm", "sglang")
+}
+"""Request field by flag, per engine: the table of request fields turned round."""
+
+SWITCH_FIELDS = frozenset(field.name for field in REQUEST_FIELDS if field.type == "boolean")
+INTEGER_FIELDS = frozenset(field.name for field in REQUEST_FIELDS if field.type in {"integer", "budget"})
+
+
+def canonical_flag(engine: str, flag: str) -> str:
+    """The engine's long spelling of a flag; underscores count as dashes."""
+    spelled = flag if not flag.startswith("--") else flag.replace("_", "-")
+    aliases = VLLM_ALIASES if engine == "vllm" else SGLANG_ALIASES
+    return aliases.get(spelled, spelled)

@@ -1,0 +1,167 @@
+"""A command line in: the request it stands for, the flags that do not matter, and those nobody knows."""
+
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kvcore.commandline.flags import (
+    FIELD_OF_FLAG,
+    IGNORED,
+    INTEGER_FIELDS,
+    MODEL_FLAGS,
+    SWITCH_FIELDS,
+    SWITCHES,
+    UNMODELLED,
+    canonical_flag,
+)
+from kvcore.commandline.sizes import bytes_of
+from kvcore.commandline.words import is_engine_word, split_words
+from kvcore.errors import input_error
+
+_VERBS = frozenset({"serve", "launch_server"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandRead:
+    """What a command line says.
+
+    Attributes:
+        request: Request fields the command sets.
+        ignored: Flags that do not matter to memory.
+        unmodelled: Flags that change memory in ways kvcore does not compute.
+        unknown: Flags neither kvcore nor its tables know, with the nearest known one where there is one.
+    """
+
+    request: Mapping[str, Any]
+    ignored: tuple[str, ...]
+    unmodelled: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+def read_command(text: str) -> CommandRead:
+    """Reads ``vllm serve …``, ``python -m vllm.entrypoints…`` or ``python -m sglang.launch_server …``.
+
+    A container runtime, environment variables or a shell in front are skipped; a bare list of flags (the ``args:`` of
+    a manifest) is read as vLLM's.
+
+    Raises:
+        InputError: The text is no command of a known engine, or a quotation is not closed.
+    """
+    words = split_words(text)
+    engine, rest, environment = _engine_words(words)
+    fields, positional, ignored, unmodelled, unknown = _read_flags(engine, rest)
+    model = fields.pop("model", None) or (positional[0] if positional else None)
+    request: dict[str, Any] = {"engine": "sglang"} if engine == "sglang" else {}
+    if model is not None:
+        request["model"] = model
+    request.update(fields)
+    request.update(_environment_fields(environment))
+    return CommandRead(request=request, ignored=tuple(ignored), unmodelled=tuple(unmodelled), unknown=tuple(unknown))
+
+
+def _engine_words(words: Sequence[str]) -> tuple[str, list[str], list[str]]:
+    """The engine, the words behind its entry point, and those before it."""
+    starts = [number for number, word in enumerate(words) if is_engine_word(word)]
+    if starts:
+        start = starts[0]
+        engine = "sglang" if "sglang" in words[start] else "vllm"
+        rest = list(words[start + 1 :])
+        return engine, _without_verb(rest), list(words[:start])
+    words = _without_verb(words)
+    flags = [number for number, word in enumerate(words) if word.startswith("-")]
+    image = next((number for number, word in enumerate(words) if "vllm" in word or "sglang" in word), None)
+    if image is not None:
+        engine = "sglang" if "sglang" in words[image] else "vllm"
+        return engine, list(words[image + 1 :]), list(words[:image])
+    if flags and (flags[0] == 0 or (flags[0] == 1 and "/" in words[0])):
+        return ("sglang" if "--model-path" in words else "vllm"), list(words), []
+    rule = "this is no command of vLLM or SGLang"
+    remedy = "Paste a line such as vllm serve ORG/NAME --tensor-parallel-size 8."
+    raise input_error("command", " ".join(words)[:80], rule, remedy)
+
+
+def _without_verb(words: Sequence[str]) -> list[str]:
+    return list(words[1:]) if words and words[0] in _VERBS else list(words)
+
+
+def _read_flags(engine: str, words: Sequence[str]) -> tuple[dict[str, Any], list[str], list[str], list[str], list[str]]:
+    fields: dict[str, Any] = {}
+    positional: list[str] = []
+    ignored: list[str] = []
+    unmodelled: list[str] = []
+    unknown: list[str] = []
+    index = 0
+    while index < len(words):
+        word = words[index]
+        index += 1
+        if not _is_flag(word):
+            positional.append(word)
+            continue
+        name, separator, inline = word.partition("=")
+        flag = canonical_flag(engine, name)
+        following = words[index] if index < len(words) and not _is_flag(words[index]) else None
+        value = inline if separator else following
+        field, negated = _field_of(engine, flag)
+        takes_value = flag not in SWITCHES and (field is None or field not in SWITCH_FIELDS)
+        if not separator and following is not None and (takes_value or following.lower() in {"true", "false"}):
+            index += 1
+        elif not separator:
+            value = None
+        if field is not None:
+            fields[field] = _value(field, value, negated=negated)
+        elif flag == MODEL_FLAGS[engine]:
+            fields["model"] = value
+        elif flag in UNMODELLED:
+            unmodelled.append(flag)
+        elif flag in IGNORED or flag.removeprefix("--no-") in {item.removeprefix("--") for item in IGNORED}:
+            ignored.append(flag)
+        else:
+            unknown.append(_with_hint(engine, flag))
+    return fields, positional, ignored, unmodelled, unknown
+
+
+def _is_flag(word: str) -> bool:
+    """A word that starts with a dash and is not a negative number."""
+    return word.startswith("-") and len(word) > 1 and not word[1:].replace(".", "", 1).isdigit()
+
+
+def _field_of(engine: str, flag: str) -> tuple[str | None, bool]:
+    fields = FIELD_OF_FLAG[engine]
+    if flag in fields:
+        return fields[flag], False
+    positive = "--" + flag.removeprefix("--no-")
+    if flag.startswith("--no-") and fields.get(positive) in SWITCH_FIELDS:
+        return fields[positive], True
+    return None, False
+
+
+def _value(field: str, text: str | None, *, negated: bool) -> Any:
+    if field in SWITCH_FIELDS:
+        given = text is None or text.lower() not in {"false", "0"}
+        return given != negated
+    if text is None:
+        raise input_error(field, None, "the flag needs a value", "Write --flag value.")
+    if field in INTEGER_FIELDS and not text.startswith("["):
+        return bytes_of(field, text)
+    if text[:1] in "[{":
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return text
+    return text
+
+
+def _with_hint(engine: str, flag: str) -> str:
+    near = difflib.get_close_matches(flag, (*FIELD_OF_FLAG[engine], *IGNORED, *UNMODELLED), n=1, cutoff=0.8)
+    return f"{flag} (did you mean {near[0]}?)" if near else flag
+
+
+def _environment_fields(words: Sequence[str]) -> dict[str, Any]:
+    """Environment variables before the command that change memory."""
+    for word in words:
+        name, separator, value = word.partition("=")
+        if separator and name == "VLLM_PP_LAYER_PARTITION":
+            return {"pipeline_layer_partition": value}
+    return {}

@@ -1,0 +1,90 @@
+"""Command lines as people paste them, and the requests they stand for."""
+
+from typing import Any
+
+import pytest
+
+from kvcore.commandline import read_command
+from kvcore.errors import InputError
+
+MODEL = "meta-llama/Llama-3.1-8B-Instruct"
+
+COMMANDS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("plain", f"vllm serve {MODEL}", {"model": MODEL}),
+    ("flag and value", f"vllm serve {MODEL} --tensor-parallel-size 8", {"model": MODEL, "tensor_parallel_size": 8}),
+    ("equals sign", f"vllm serve {MODEL} --max-model-len=131072", {"model": MODEL, "max_model_len": 131_072}),
+    ("underscores", f"vllm serve {MODEL} --max_model_len 8192", {"model": MODEL, "max_model_len": 8192}),
+    ("short forms", f"vllm serve {MODEL} -tp 8 -pp 2", {"model": MODEL, "tensor_parallel_size": 8, "pipeline_parallel_size": 2}),
+    ("short form with equals", f"vllm serve {MODEL} -tp=4", {"model": MODEL, "tensor_parallel_size": 4}),
+    ("decimal suffix", f"vllm serve {MODEL} --max-model-len 32k", {"model": MODEL, "max_model_len": 32_000}),
+    ("binary suffix", f"vllm serve {MODEL} --max-model-len 32K", {"model": MODEL, "max_model_len": 32_768}),
+    ("automatic length", f"vllm serve {MODEL} --max-model-len auto", {"model": MODEL, "max_model_len": "auto"}),
+    ("minus one", f"vllm serve {MODEL} --max-model-len -1", {"model": MODEL, "max_model_len": -1}),
+    ("switch", f"vllm serve {MODEL} --enforce-eager", {"model": MODEL, "enforce_eager": True}),
+    ("negated switch", f"vllm serve {MODEL} --no-enable-prefix-caching", {"model": MODEL, "enable_prefix_caching": False}),
+    ("switch with a value", f"vllm serve {MODEL} --enable-prefix-caching false", {"model": MODEL, "enable_prefix_caching": False}),
+    ("line ends", f"vllm serve {MODEL} \\\n  --kv-cache-dtype fp8 \\\n  -tp 2", {"model": MODEL, "kv_cache_dtype": "fp8", "tensor_parallel_size": 2}),
+    ("caret line ends", f"vllm serve {MODEL} ^\n  -tp 2", {"model": MODEL, "tensor_parallel_size": 2}),
+    ("comment lines", f"# start it\nvllm serve {MODEL}\n", {"model": MODEL}),
+    ("prompt", f"$ vllm serve {MODEL}", {"model": MODEL}),
+    ("module", f"python -m vllm.entrypoints.openai.api_server --model {MODEL} -tp 2", {"model": MODEL, "tensor_parallel_size": 2}),
+    ("path of the program", f"/opt/venv/bin/vllm serve {MODEL}", {"model": MODEL}),
+    ("environment", f"CUDA_VISIBLE_DEVICES=0,1 VLLM_PP_LAYER_PARTITION=30,2 vllm serve {MODEL} -pp 2", {"model": MODEL, "pipeline_parallel_size": 2, "pipeline_layer_partition": "30,2"}),
+    ("quoted JSON", f"vllm serve {MODEL} --speculative-config '{{\"method\": \"ngram\", \"num_speculative_tokens\": 4}}'", {"model": MODEL, "speculative_config": {"method": "ngram", "num_speculative_tokens": 4}}),
+    ("docker image with vllm inside", f"docker run --gpus all -p 8000:8000 vllm/vllm-openai:v0.33.0 --model {MODEL} --max-model-len 8192", {"model": MODEL, "max_model_len": 8192}),
+    ("docker with a command", f"docker run --rm image vllm serve {MODEL} -tp 2", {"model": MODEL, "tensor_parallel_size": 2}),
+    ("pipe behind", f"vllm serve {MODEL} -tp 2 2>&1 | tee log.txt", {"model": MODEL, "tensor_parallel_size": 2}),
+    ("and behind", f"vllm serve {MODEL} && echo done", {"model": MODEL}),
+    ("JSON args", f'["serve", "{MODEL}", "--tensor-parallel-size", "2"]', {"model": MODEL, "tensor_parallel_size": 2}),
+    ("compose args", f'args: ["--model", "{MODEL}", "--max-model-len", "4096"]', {"model": MODEL, "max_model_len": 4096}),
+    ("manifest list", f'args:\n  - --model\n  - {MODEL}\n  - --tensor-parallel-size\n  - "2"\n', {"model": MODEL, "tensor_parallel_size": 2}),
+    ("manifest list with equals", f"- --model={MODEL}\n- --max-model-len=4096\n", {"model": MODEL, "max_model_len": 4096}),
+    ("manifest flag and value in one item", f"- --model {MODEL}\n- -tp 2\n", {"model": MODEL, "tensor_parallel_size": 2}),
+    ("shell in a list", f'["sh", "-c", "vllm serve {MODEL} -tp 2"]', {"model": MODEL, "tensor_parallel_size": 2}),
+    ("utilization", f"vllm serve {MODEL} --gpu-memory-utilization 0.9", {"model": MODEL, "gpu_memory_utilization": "0.9"}),
+    ("bytes with a suffix", f"vllm serve {MODEL} --kv-cache-memory-bytes 20GiB", {"model": MODEL, "kv_cache_memory_bytes": 20 * 2**30}),
+    ("sglang", f"python -m sglang.launch_server --model-path {MODEL} --tp 8 --context-length 32768", {"engine": "sglang", "model": MODEL, "tp_size": 8, "context_length": 32_768}),
+    ("sglang switch", f"python3 -m sglang.launch_server --model {MODEL} --dp 2 --enable-dp-attention", {"engine": "sglang", "model": MODEL, "dp_size": 2, "enable_dp_attention": True}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "request_fields"), [row[1:] for row in COMMANDS], ids=[row[0] for row in COMMANDS])
+def test_a_pasted_command_fills_the_request(text: str, request_fields: dict[str, Any]) -> None:
+    assert read_command(text).request == request_fields
+
+
+def test_flags_without_weight_are_listed_as_ignored() -> None:
+    read = read_command(f"vllm serve {MODEL} --host 0.0.0.0 --port 8000 --trust-remote-code --served-model-name a b")
+    assert read.request == {"model": MODEL}
+    assert read.ignored == ("--host", "--port", "--trust-remote-code", "--served-model-name")
+
+
+def test_flags_that_change_memory_unseen_are_told_apart() -> None:
+    assert read_command(f"vllm serve {MODEL} --cpu-offload-gb 4").unmodelled == ("--cpu-offload-gb",)
+
+
+def test_an_unknown_flag_is_named_with_its_nearest_neighbour() -> None:
+    assert read_command(f"vllm serve {MODEL} --max-model-length 5").unknown == (
+        "--max-model-length (did you mean --max-model-len?)",
+    )
+
+
+@pytest.mark.parametrize("text", ["", "ls -la", "echo hello", "python train.py --epochs 3"])
+def test_what_is_no_engine_command_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="no command of vLLM or SGLang"):
+        read_command(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ('vllm serve "org/model', "quoting is not closed"),
+        ("vllm serve m --max-model-len", "needs a value"),
+        ("vllm serve m --max-model-len 1.5", "does not give a whole number"),
+        ("vllm serve m --max-model-len many", "whole number"),
+        ("x" * 200_000, "at most 100,000 characters"),
+    ],
+)
+def test_a_broken_command_says_what_is_broken(text: str, rule: str) -> None:
+    with pytest.raises(InputError, match=rule):
+        read_command(text)
