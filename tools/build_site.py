@@ -26,6 +26,8 @@ SOURCES = (
     "tools/pyc.mjs",
     "tests/golden",
     "CHANGELOG.md",
+    "README.md",
+    "LICENSE",
     "CONTRIBUTING.md",
     "pyproject.toml",
     "package-lock.json",
