@@ -59,7 +59,7 @@ def _backend(cache: BlockSparseCache, context: StoreContext) -> Backend:
         raise refusal("decode_context_parallel_size", context.decode_context_parallel_size, rule, "Use 1.")
     given = context.kv_cache_dtype
     if given == "nvfp4" and context.gpu.capability[0] == BLACKWELL and cache.topk_blocks in MSA_TOPK_BLOCKS:
-        return dataclasses.replace(MINIMAX_M3_SPARSE, kv_cache_layouts=("LBNHC",))
+        return dataclasses.replace(MINIMAX_M3_SPARSE, kv_cache_layouts=("LBHNC",))
     if given not in CACHE_DTYPES:
         rule = "vLLM's sparse attention of MiniMax M3 does not store this format on this GPU"
         raise refusal("kv_cache_dtype", given, rule, "Use auto or fp8.")
