@@ -313,3 +313,13 @@ def test_a_model_is_known_by_its_id_in_any_case(capsys: pytest.CaptureFixture[st
     assert main(["report", "META-llama/llama-3.1-8b-instruct", "--json"]) == 0
 
     assert json.loads(capsys.readouterr().out)["model"] == "meta-llama/Llama-3.1-8B-Instruct"
+
+
+def test_a_report_can_start_from_an_engine_command(capsys: pytest.CaptureFixture[str]) -> None:
+    command = "vllm serve openai/gpt-oss-20b -tp 2 --port 8000 --max-model-length 5"
+    code = main(["report", "--from-command", command, "--kv-cache-memory-bytes", "21474836480", "--json"])
+    printed = capsys.readouterr()
+    assert code == 0
+    assert json.loads(printed.out)["inputs"]["tensor_parallel_size"]["value"] == 2
+    assert "--port does not matter" in printed.err
+    assert "did you mean --max-model-len?" in printed.err
