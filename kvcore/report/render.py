@@ -70,7 +70,7 @@ def review(report: Report, permalink: str = "") -> Document:
         Paragraph((versions,)),
     ]
     if permalink:
-        blocks.append(Paragraph((Link(permalink, permalink),)))
+        blocks.append(Paragraph((Link("This question in the calculator", permalink),)))
     return Document(tuple(blocks))
 
 
