@@ -1,0 +1,185 @@
+"""What SGLang makes of a checkpoint before any flag: its kind of attention, its context, its vision tower."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kvcore.config import ModelConfig
+from kvcore.dtypes import canonical
+from kvcore.engines.sglang import architectures as known
+from kvcore.engines.sglang.served import SERVED
+from kvcore.errors import config_error, refusal
+
+CONTEXT_LENGTH_KEYS = ("max_sequence_length", "seq_length", "max_seq_len", "model_max_length", "max_position_embeddings")
+"""Keys that state the context, the first that is there counts (SGLang 0.5.23 `CONTEXT_LENGTH_KEYS`)."""
+
+FALLBACK_CONTEXT_LENGTH = 2048
+BASE_VISION_LAYERS, BASE_VISION_WIDTH = 24, 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedModel:
+    """A checkpoint as SGLang classifies it.
+
+    Attributes:
+        architecture: First entry of ``architectures``.
+        context_len: Longest request the checkpoint states.
+        dtype: Model dtype.
+        declared_kv_cache_dtype: Cache dtype a ModelOpt checkpoint declares; None: none that SGLang reads.
+        is_multimodal: Whether images are served.
+        vision: Layers and width of the vision tower by the two names SGLang reads; None: no tower is counted.
+        latent: Latents are stored as such.
+        sparse: An indexer chooses tokens of the latents.
+        hybrid_window: Window layers get a pool of their own.
+        keeps_state: States get a pool of slots.
+        num_nextn_predict_layers: Drafter layers the config states; None: the key is absent.
+    """
+
+    architecture: str
+    context_len: int
+    dtype: str
+    declared_kv_cache_dtype: str | None
+    is_multimodal: bool
+    vision: tuple[int, int] | None
+    latent: bool
+    sparse: bool
+    hybrid_window: bool
+    keeps_state: bool
+    num_nextn_predict_layers: int | None
+
+    @property
+    def is_deepseek_v4(self) -> bool:
+        """DeepSeek-V4, whose latents are compressed."""
+        return self.architecture == known.DEEPSEEK_V4
+
+    @property
+    def captures_prefill(self) -> bool:
+        """Whether prefill graphs are captured by default (SGLang 0.5.23 `disable_breakable_cudagraph_if_incompatible`)."""
+        if self.architecture in known.KIMI_DELTA or self.is_deepseek_v4:
+            return False
+        return not self.is_multimodal or self.architecture in known.CAPTURED_MULTIMODAL
+
+
+def served_model(config: ModelConfig, *, enable_multimodal: bool | None, keeps_state: bool) -> ServedModel:
+    """Classifies a checkpoint (SGLang 0.5.23 `ModelConfig`).
+
+    Args:
+        config: The checkpoint.
+        enable_multimodal: ``--enable-multimodal`` as given; None: SGLang's default.
+        keeps_state: Whether the layout holds states beside attention.
+
+    Raises:
+        EngineRefusal: SGLang has no model class for the architecture, or one whose pools kvcore has not read.
+    """
+    name = config.architecture
+    if name not in SERVED:
+        rule = "SGLang 0.5.23 has no model class of its own for this architecture"
+        raise refusal("architectures", name or None, rule, "Ask for engine vllm, or give a checkpoint SGLang serves.")
+    if name in known.UNREAD or config.root.get("model_type") == "deepseek_v41":
+        rule = "kvcore has not read how SGLang sizes the pools of this architecture"
+        raise refusal("architectures", name, rule, "Ask for engine vllm; SGLang's own log states the pools.")
+    if keeps_state and name not in known.STATES:
+        rule = "kvcore knows no state pool of SGLang for this architecture"
+        raise refusal("architectures", name, rule, "Ask for engine vllm; SGLang's own log states the pools.")
+    is_multimodal = _is_multimodal(config, enabled=enable_multimodal)
+    return ServedModel(
+        architecture=name,
+        context_len=_context_length(config),
+        dtype=_model_dtype(config),
+        declared_kv_cache_dtype=_declared_kv_cache_dtype(config),
+        is_multimodal=is_multimodal,
+        vision=_vision(config) if is_multimodal else None,
+        latent=name in known.LATENT and config.get("use_mla", True) is not False,
+        sparse=name in known.SPARSE_LATENT and config.get("index_topk") is not None,
+        hybrid_window=_hybrid_window(config),
+        keeps_state=keeps_state,
+        num_nextn_predict_layers=config.optional_integer("num_nextn_predict_layers"),
+    )
+
+
+def asked_window(config: ModelConfig, window: int) -> int:
+    """The window SGLang's model class asks for (SGLang 0.5.23 `resolve_sliding_window_size`)."""
+    return window - 1 if config.architecture in known.WINDOW_LEAVES_OUT_QUERY else window
+
+
+def _hybrid_window(config: ModelConfig) -> bool:
+    if config.architecture == "LagunaForCausalLM" and not config.get("sliding_window"):
+        return False
+    return config.architecture in known.HYBRID_WINDOW
+
+
+def _is_multimodal(config: ModelConfig, *, enabled: bool | None) -> bool:
+    name = config.architecture
+    if enabled is None:
+        enabled = name not in known.TEXT_ONLY_BY_DEFAULT
+        if name in known.MIMO_MULTIMODAL:
+            enabled = bool(config.root.get("vision_config")) and bool(config.root.get("audio_config"))
+    return enabled and (config.is_multimodal or name in known.FLAT_MULTIMODAL)
+
+
+def _vision(config: ModelConfig) -> tuple[int, int] | None:
+    tower = config.root.get("vision_config")
+    if not isinstance(tower, Mapping):
+        return None
+    if config.architecture in known.VISION_AS_PLAIN_MAPPING:
+        return BASE_VISION_LAYERS, BASE_VISION_WIDTH
+    layers = tower.get("num_hidden_layers", BASE_VISION_LAYERS)
+    width = tower.get("hidden_size", BASE_VISION_WIDTH)
+    for key, value in (("num_hidden_layers", layers), ("hidden_size", width)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            rule = "a positive whole number is expected"
+            raise config_error(f"vision_config.{key}", value, rule, "Give the config.json unchanged.")
+    return layers, width
+
+
+def _context_length(config: ModelConfig) -> int:
+    """The stated context times the RoPE factor where that is not already included (`get_context_length`)."""
+    factor = _rope_factor(config)
+    for key in CONTEXT_LENGTH_KEYS:
+        stated = config.optional_integer(key, minimum=1)
+        if stated is not None:
+            return int(factor * stated)
+    return FALLBACK_CONTEXT_LENGTH
+
+
+def _rope_factor(config: ModelConfig) -> float:
+    if "gemma3" in config.model_type:  # its class keeps one set per layer type, in which SGLang finds no factor
+        return 1
+    rope = config.get("rope_scaling") or config.get("rope_parameters")
+    if not isinstance(rope, Mapping) or "original_max_position_embeddings" in rope or rope.get("rope_type") == "llama3":
+        return 1
+    factor = rope.get("factor") or 1
+    if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 < factor <= 1 << 20:
+        rule = "a positive number is expected"
+        raise config_error(config.path("rope_scaling.factor"), factor, rule, "Give the config.json unchanged.")
+    return factor
+
+
+def _model_dtype(config: ModelConfig) -> str:
+    """The checkpoint's dtype; a 32-bit one runs in 16 bits (SGLang 0.5.23 `_get_and_verify_dtype`)."""
+    for mapping in (config.text, config.root):
+        stated = mapping.get("dtype", mapping.get("torch_dtype"))
+        if isinstance(stated, str):
+            name = canonical(stated)
+            return "float16" if name == "float32" and not config.model_type.startswith("gemma") else _sixteen_bit(name)
+    return "bfloat16" if config.model_type.startswith("gemma") else "float16"
+
+
+def _sixteen_bit(name: str) -> str:
+    return name if name in {"bfloat16", "float16"} else "bfloat16"
+
+
+def _declared_kv_cache_dtype(config: ModelConfig) -> str | None:
+    """An 8-bit cache a ModelOpt checkpoint declares (SGLang 0.5.23 `configure_kv_cache_dtype`)."""
+    section: Mapping[str, Any] = next(
+        (value for mapping in (config.root, config.text) if isinstance(value := mapping.get("quantization_config"), Mapping)),
+        {},
+    )
+    if not str(section.get("quant_method", "")).lower().startswith("modelopt"):
+        return None
+    nested = section.get("quantization")
+    inner: Mapping[str, Any] = nested if isinstance(nested, Mapping) else {}
+    named = inner.get("kv_cache_quant_algo") or section.get("kv_cache_quant_algo")
+    scheme = section.get("kv_cache_scheme")
+    is_eight_bit = isinstance(scheme, Mapping) and scheme.get("type") == "float" and scheme.get("num_bits") == 8
+    return "fp8_e4m3" if str(named).upper() == "FP8" or is_eight_bit else None

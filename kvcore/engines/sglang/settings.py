@@ -1,0 +1,295 @@
+"""Settings: every SGLang flag that sizes pools, after defaults, and where each value came from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kvcore.arithmetic import GIB
+from kvcore.catalog.gpus import Gpu, find_gpu
+from kvcore.config import ModelConfig
+from kvcore.dtypes import canonical
+from kvcore.engines.sglang import architectures as known
+from kvcore.engines.sglang.backend import BLACKWELL, KernelQuery, choose_kernels
+from kvcore.engines.sglang.drafts import DEFAULT_RUNNING_REQUESTS, Drafts, resolve_drafts
+from kvcore.engines.sglang.memory_fraction import Headroom, decode_max_bs, default_fraction, gpu_class
+from kvcore.engines.sglang.model import ServedModel
+from kvcore.engines.sglang.state_slots import StateReuse, resolve_state_reuse
+from kvcore.errors import refusal
+from kvcore.layout.cache import AttentionCache
+from kvcore.layout.layout import Layout
+from kvcore.report.report import Input
+from kvcore.request import Request
+
+DEFAULT_GPU = "H100"
+DEFAULT_WINDOW_RATIO = 0.8
+DEEPSEEK_V4_WINDOW_RATIO = 0.1
+DEEPSEEK_V4_RUNNING_REQUESTS = 256
+DEFAULT_STATE_RATIO = 0.9
+
+
+@dataclass(frozen=True, kw_only=True)
+class SglangSettings:
+    """What SGLang works with once every default is filled in (names as in its `ServerArgs`)."""
+
+    gpu: Gpu
+    tp_size: int
+    pp_size: int
+    dp_size: int
+    attn_dp_size: int
+    context_len: int
+    kv_cache_dtype: str
+    mem_fraction_static: float
+    headroom: Headroom | None
+    chunked_prefill_size: int
+    page_size: int
+    attention_backend: str
+    sparse_backends: tuple[str, str]
+    max_running_requests: int | None
+    max_total_tokens: int | None
+    swa_full_tokens_ratio: float
+    disable_hybrid_swa_memory: bool
+    disable_radix_cache: bool
+    role: str
+    state_reuse: StateReuse
+    mamba_full_memory_ratio: float
+    max_mamba_cache_size: int | None
+    temporal_dtype: str
+    drafts: Drafts | None
+    inputs: Mapping[str, Input] = field(repr=False)
+
+    @property
+    def attn_tp_size(self) -> int:
+        """Ranks that share one request's attention."""
+        return self.tp_size // self.attn_dp_size
+
+    @property
+    def requests_per_group(self) -> int | None:
+        """Requests asked for per data-parallel attention group; None where they were not."""
+        return None if self.max_running_requests is None else max(1, self.max_running_requests // self.attn_dp_size)
+
+    @property
+    def num_draft_tokens(self) -> int:
+        """Tokens verified at once; 0 without drafts."""
+        return 0 if self.drafts is None else self.drafts.num_draft_tokens
+
+
+class _Ledger:
+    """Notes each value with its origin as it is settled."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.inputs: dict[str, Input] = {}
+
+    def take(self, name: str, default: Any, note: str) -> Any:
+        """The value given for a field, else its default."""
+        given = getattr(self.request, name) if name in self.request.given else None
+        if given is not None:
+            self.inputs[name] = Input(value=given, origin="given")
+            return given
+        self.inputs[name] = Input(value=default, origin="default", note=note)
+        return default
+
+    def switch(self, name: str) -> bool:
+        """A flag that is off unless it is given."""
+        return bool(self.take(name, default=False, note="SGLang default"))
+
+    def put(self, name: str, value: object, note: str) -> None:
+        """A value SGLang settles by itself, whatever was given."""
+        origin = "given" if name in self.request.given and getattr(self.request, name) == value else "derived"
+        self.inputs[name] = Input(value=value, origin=origin, note="" if origin == "given" else note)
+
+
+def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, layout: Layout) -> SglangSettings:
+    """Fills in SGLang's defaults.
+
+    Raises:
+        InputError: The GPU is unknown.
+        EngineRefusal: SGLang refuses a value or a combination.
+    """
+    ledger = _Ledger(request)
+    gpu = _gpu(request)
+    ledger.inputs["gpu"] = Input(value=gpu.name, origin="given" if request.gpu else "default")
+    tp, pp, dp = (ledger.take(name, 1, "SGLang default") for name in ("tp_size", "pp_size", "dp_size"))
+    attn_dp = dp if ledger.switch("enable_dp_attention") else 1
+    _check_attention_ranks(model, config, tp, attn_dp)
+    drafts = resolve_drafts(request, model)
+    role = ledger.take("disaggregation_mode", "null", "prefill and decode on one server")
+    kv_cache_dtype = _kv_cache_dtype(request, model, gpu)
+    ledger.put("kv_cache_dtype", kv_cache_dtype, "the checkpoint's, else the model dtype; sparse latents on B200 in fp8")
+    no_reuse = ledger.switch("disable_radix_cache")
+    state_reuse = resolve_state_reuse(request, model, disable_radix_cache=no_reuse, pp_size=pp)
+    kernels = choose_kernels(
+        KernelQuery(
+            model=model,
+            major=gpu.capability[0],
+            asymmetric=_is_asymmetric(layout),
+            attention_backend=request.attention_backend,
+            page_size=request.page_size,
+            drafts=drafts,
+            topk_given=request.speculative_eagle_topk is not None,
+            keeps_snapshots=(request.mamba_radix_cache_strategy or "").startswith("extra_buffer"),
+            disable_radix_cache=no_reuse,
+        )
+    )
+    ledger.put("page_size", kernels.page_size, f"of the backend {kernels.attention_backend}")
+    ledger.put("attention_backend", kernels.attention_backend, f"SGLang's choice on {gpu.name}")
+    gpu_mib = _gpu_mib(gpu, request)
+    chunk = ledger.take("chunked_prefill_size", gpu_class(gpu_mib).chunked_prefill_size, "by GPU memory")
+    if chunk == 0:
+        raise refusal("chunked_prefill_size", chunk, "a chunk has at least one token", "Use -1 to turn chunking off.")
+    batch = decode_max_bs(gpu_mib, tp, request.max_running_requests)
+    captures = not ledger.switch("disable_cuda_graph")
+    headroom = Headroom(
+        gpu_mib=gpu_mib,
+        ranks=tp * pp,
+        chunked_prefill_size=chunk,
+        decode_max_bs=batch,
+        attention_dp=attn_dp,
+        latent=model.latent,
+        captures_decode=captures,
+        captures_prefill=captures and pp == 1 and model.captures_prefill,
+        role=role,
+        decode_tokens=(request.max_running_requests or batch) * (drafts.num_draft_tokens if drafts else 1),
+        max_total_tokens=request.max_total_tokens,
+    )
+    vision = model.vision if role != "decode" else None
+    fraction = ledger.take("mem_fraction_static", default_fraction(headroom, vision), "by GPU memory, chunk and graphs")
+    if attn_dp > 1:
+        chunk //= attn_dp
+        ledger.inputs["chunked_prefill_size"] = Input(
+            value=chunk, origin="derived", note=f"divided by {attn_dp} data-parallel attention groups"
+        )
+    return SglangSettings(
+        gpu=gpu,
+        tp_size=tp,
+        pp_size=pp,
+        dp_size=dp,
+        attn_dp_size=attn_dp,
+        context_len=ledger.take("context_length", _context(request, model), "the model's own limit"),
+        kv_cache_dtype=kv_cache_dtype,
+        mem_fraction_static=fraction,
+        headroom=None if "mem_fraction_static" in request.given else headroom,
+        chunked_prefill_size=chunk,
+        page_size=kernels.page_size,
+        attention_backend=kernels.attention_backend,
+        sparse_backends=_sparse_backends(request, model, kv_cache_dtype, gpu),
+        max_running_requests=_max_running_requests(request, model, drafts),
+        max_total_tokens=request.max_total_tokens,
+        swa_full_tokens_ratio=ledger.take(
+            "swa_full_tokens_ratio",
+            DEEPSEEK_V4_WINDOW_RATIO if model.is_deepseek_v4 else DEFAULT_WINDOW_RATIO,
+            "SGLang default",
+        ),
+        disable_hybrid_swa_memory=ledger.switch("disable_hybrid_swa_memory")
+        or model.architecture in known.NO_HYBRID_WINDOW_MEMORY,
+        disable_radix_cache=no_reuse,
+        role=role,
+        state_reuse=state_reuse,
+        mamba_full_memory_ratio=ledger.take("mamba_full_memory_ratio", DEFAULT_STATE_RATIO, "SGLang default"),
+        max_mamba_cache_size=request.max_mamba_cache_size,
+        temporal_dtype=_temporal_dtype(request, config),
+        drafts=drafts,
+        inputs=ledger.inputs,
+    )
+
+
+def _gpu(request: Request) -> Gpu:
+    if request.gpu is None and request.gpu_memory_gib is not None:
+        return Gpu(name="typed", usable_bytes=int(request.gpu_memory_gib * GIB), compute_capability="9.0")
+    gpu = find_gpu(request.gpu or DEFAULT_GPU)
+    if gpu.vendor != "nvidia":
+        rule = "kvcore knows SGLang's defaults on NVIDIA GPUs only"
+        raise refusal("gpu", gpu.name, rule, "Ask for an NVIDIA GPU, or for engine vllm.")
+    return gpu
+
+
+def _gpu_mib(gpu: Gpu, request: Request) -> int:
+    """Memory as nvidia-smi prints it, from which every default follows."""
+    if gpu.nvidia_smi_mib is not None:
+        return gpu.nvidia_smi_mib
+    if gpu.usable_bytes is not None:
+        return gpu.usable_bytes >> 20
+    rule = "the catalogue does not know this GPU's memory"
+    raise refusal("gpu", gpu.name, rule, "Give gpu_memory_gib instead of the GPU's name.")
+
+
+def _context(request: Request, model: ServedModel) -> int:
+    given = request.context_length
+    if given is not None and given > model.context_len:
+        rule = f"SGLang refuses a context longer than the model's {model.context_len:,} tokens"
+        raise refusal("context_length", given, rule, f"Use at most {model.context_len:,} tokens.")
+    return model.context_len
+
+
+def _check_attention_ranks(model: ServedModel, config: ModelConfig, tp: int, attn_dp: int) -> None:
+    """Attention ranks must divide the query heads, fused ones the KV heads (SGLang 0.5.23 `initialize_dp_attention`)."""
+    if tp % attn_dp:
+        rule = "data-parallel attention needs dp_size to divide tp_size"
+        raise refusal("dp_size", attn_dp, rule, f"Use a divisor of {tp}.")
+    ranks = tp // attn_dp
+    heads = config.optional_integer("num_attention_heads")
+    if heads and heads % ranks:
+        rule = f"SGLang needs the {heads} attention heads to divide evenly over {ranks} attention ranks"
+        raise refusal("tp_size", tp, rule, f"Use a tp_size whose attention ranks divide {heads}, or DP attention.")
+    if model.architecture in known.FUSED_QUERY_HEADS and config.num_key_value_heads % ranks:
+        fused = config.num_key_value_heads
+        rule = f"the fused query, key and value weights allow {fused} attention ranks or a divisor, not {ranks}"
+        raise refusal("tp_size", tp, rule, f"Use enable_dp_attention with dp_size {max(1, tp // fused)}.")
+
+
+def _kv_cache_dtype(request: Request, model: ServedModel, gpu: Gpu) -> str:
+    """Element type of the token pool (SGLang 0.5.23 `configure_kv_cache_dtype`, `_dsa_kv_cache_dtype_default`)."""
+    given = canonical(request.kv_cache_dtype or "auto")
+    if model.is_deepseek_v4:
+        if given not in {"auto", "fp8_e4m3"}:
+            rule = "kvcore knows SGLang's packed fp8 cache of DeepSeek-V4 only"
+            raise refusal("kv_cache_dtype", given, rule, "Use auto.")
+        return "fp8_e4m3"
+    if model.sparse:
+        if given not in {"auto", "bfloat16", "fp8_e4m3"}:
+            rule = "SGLang stores sparse latents in bfloat16 or fp8_e4m3"
+            raise refusal("kv_cache_dtype", given, rule, "Use auto, bfloat16 or fp8_e4m3.")
+        if given == "auto":
+            return "fp8_e4m3" if gpu.capability[0] >= BLACKWELL else "bfloat16"
+        return given
+    if given == "auto":
+        return model.declared_kv_cache_dtype or model.dtype
+    if given not in {"bfloat16", "fp8_e4m3", "fp8_e5m2", "nvfp4"}:
+        rule = "SGLang stores auto, bfloat16, fp8_e4m3, fp8_e5m2 or nvfp4"
+        raise refusal("kv_cache_dtype", request.kv_cache_dtype, rule, "Use one of them.")
+    return given
+
+
+def _sparse_backends(request: Request, model: ServedModel, dtype: str, gpu: Gpu) -> tuple[str, str]:
+    """Prefill and decode kernels of sparse latents (SGLang 0.5.23 `_dsa_split_backend_resolution`)."""
+    if not model.sparse:
+        return "", ""
+    newer = gpu.capability[0] >= BLACKWELL
+    if model.architecture == "GlmMoeDsaForCausalLM" and gpu.capability[0] > BLACKWELL and dtype == "fp8_e4m3":
+        prefill = decode = "flashinfer_sparse_mla"
+    elif dtype == "fp8_e4m3":
+        prefill = decode = "trtllm" if newer else "flashmla_kv"
+    else:
+        prefill, decode = "flashmla_sparse", "trtllm" if newer else "fa3"
+    return request.dsa_prefill_backend or prefill, request.dsa_decode_backend or decode
+
+
+def _max_running_requests(request: Request, model: ServedModel, drafts: Drafts | None) -> int | None:
+    if request.max_running_requests is not None:
+        return request.max_running_requests
+    if model.is_deepseek_v4:
+        return DEEPSEEK_V4_RUNNING_REQUESTS
+    return None if drafts is None else DEFAULT_RUNNING_REQUESTS
+
+
+def _is_asymmetric(layout: Layout) -> bool:
+    caches = [layer.cache for layer in layout.layers if isinstance(layer.cache, AttentionCache)]
+    return any(cache.head_size != cache.head_size_v for cache in caches)
+
+
+def _temporal_dtype(request: Request, config: ModelConfig) -> str:
+    """Recurrent states: the flag, the config's ``mamba_ssm_dtype``, else float32 (SGLang 0.5.23 `mamba2_state_dtype`)."""
+    if request.mamba_ssm_dtype is not None:
+        return request.mamba_ssm_dtype
+    stated = config.get("mamba_ssm_dtype")
+    return stated if stated in {"float32", "bfloat16", "float16"} else "float32"
