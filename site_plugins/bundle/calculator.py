@@ -20,6 +20,34 @@ _BUTTONS = (
 """Name, label, and whether the button needs an answer computed in this browser."""
 
 
+def bundle_address(bundle: Bundle, base: str) -> dict[str, object]:
+    """Where a page finds the worker and its files.
+
+    Args:
+        bundle: The built bundle.
+        base: Address of ``assets/kv/`` as seen from the page, ending in a slash.
+    """
+    return {
+        "worker": f"{base}{bundle.app}/worker.mjs",
+        "runtime": f"{base}{bundle.runtime}/",
+        "packages": f"{base}{bundle.packages}/",
+        "bytes": dict(bundle.boot_bytes),
+    }
+
+
+def calculator_head(bundle: Bundle, base: str) -> str:
+    """Writes what stands first in the calculator's ``<head>``: the script that starts Python while the page loads."""
+    scripts = f"{base}{bundle.app}/"
+    preloads = [f'<link rel="modulepreload" href="{scripts}{name}">' for name in bundle.page_modules]
+    return "\n".join(
+        (
+            f'<meta name="kv-bundle" content="{escape(json.dumps(bundle_address(bundle, base)))}">',
+            f'<script type="module" async src="{scripts}early.mjs"></script>',
+            *preloads,
+        )
+    )
+
+
 def calculator_html(bundle: Bundle, base: str, initial: Mapping[str, str], suggestions: Suggestions) -> str:
     """Writes the calculator.
 
@@ -30,25 +58,15 @@ def calculator_html(bundle: Bundle, base: str, initial: Mapping[str, str], sugge
         suggestions: What the form offers while typing.
 
     Returns:
-        HTML whose only script starts Python early where the address holds a question. The answer is the very one
-        kvcore gives in the browser.
+        HTML without scripts; the answer is the very one kvcore gives in the browser.
     """
     reply = json.loads(answer_form(json.dumps(dict(initial))))
-    scripts = f"{base}{bundle.app}/"
-    preloads = "\n".join(f'<link rel="modulepreload" href="{scripts}{name}">' for name in bundle.page_modules)
-    address = {
-        "worker": f"{scripts}worker.mjs",
-        "runtime": f"{base}{bundle.runtime}/",
-        "packages": f"{base}{bundle.packages}/",
-        "bytes": dict(bundle.boot_bytes),
-    }
+    address = bundle_address(bundle, base)
     buttons = "\n".join(
         f'<button type="button" class="kv-button" data-kv-take="{name}"{" disabled" if waits else ""}>{label}</button>'
         for name, label, waits in _BUTTONS
     )
     return f"""<div class="kv-calculator" data-kv-calculator data-kv-bundle="{escape(json.dumps(address))}">
-<script type="module" async src="{scripts}early.mjs"></script>
-{preloads}
 <div class="kv-calculator__question">
 <h2 id="question">The question</h2>
 <noscript><p class="kv-note">Without scripts this page shows one worked answer; the <code>kvcore</code> command answers the

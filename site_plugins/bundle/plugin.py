@@ -14,7 +14,7 @@ from mkdocs.utils import get_relative_url
 
 from kvcore.catalog import load_gpus, load_models
 from site_plugins.bundle.bundle import Bundle, build_bundle
-from site_plugins.bundle.calculator import PLACEHOLDER, calculator_html
+from site_plugins.bundle.calculator import PLACEHOLDER, calculator_head, calculator_html
 from site_plugins.bundle.form import Suggestions
 from site_plugins.bundle.inputs import Inputs, MissingInputError
 from site_plugins.bundle.node import NodeError
@@ -45,7 +45,7 @@ class BundlePlugin(BasePlugin[BundleConfig]):
 
     - ``on_config`` builds the bundle and names its scripts to the theme.
     - ``on_files`` adds its files.
-    - ``on_page_content`` puts the calculator in the place of its comment.
+    - ``on_page_content`` puts the calculator in the place of its comment, ``on_post_page`` its script in the head.
     - ``on_post_build`` writes the Content-Security-Policy, after everything else has written its pages.
     """
 
@@ -75,14 +75,20 @@ class BundlePlugin(BasePlugin[BundleConfig]):
             files.append(File.generated(config, f"{ASSETS}{name}", abs_src_path=str(path)))
         return files
 
-    def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+    def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG002
         """Writes the calculator where a page asks for it."""
         if PLACEHOLDER not in html:
             return html
-        base = get_relative_url(ASSETS, page.url)
+        page.meta["kv_calculator"] = True
         initial = {name: str(value) for name, value in self.config.initial.items()}
         suggestions = Suggestions({"model": self.models, "gpu": tuple(gpu.name for gpu in load_gpus())})
-        return html.replace(PLACEHOLDER, calculator_html(self.bundle, f"{base.rstrip('/')}/", initial, suggestions))
+        return html.replace(PLACEHOLDER, calculator_html(self.bundle, _base(page), initial, suggestions))
+
+    def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:  # noqa: ARG002
+        """Puts the script that starts Python before everything else the calculator's page loads."""
+        if "kv_calculator" not in page.meta:
+            return output
+        return output.replace("<head>", f"<head>\n{calculator_head(self.bundle, _base(page))}", 1)
 
     @event_priority(-100)
     def on_post_build(self, *, config: MkDocsConfig) -> None:
@@ -92,3 +98,8 @@ class BundlePlugin(BasePlugin[BundleConfig]):
         except PolicyError as error:
             message = f"kv_bundle: {error}"
             raise PluginError(message) from error
+
+
+def _base(page: Page) -> str:
+    """Address of the bundle's folder as seen from a page."""
+    return f"{get_relative_url(ASSETS, page.url).rstrip('/')}/"

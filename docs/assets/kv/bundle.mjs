@@ -5,11 +5,11 @@
  */
 
 /**
- * @param {HTMLElement} root The calculator.
+ * @param {string | undefined} text The page's own statement, with addresses relative to the page.
  * @returns {BundleAddress} With absolute addresses, which the worker needs.
  */
-export function bundleAddress(root) {
-  const bundle = JSON.parse(root.dataset.kvBundle ?? "{}");
+export function bundleAddress(text) {
+  const bundle = JSON.parse(text ?? "{}");
   const absolute = (/** @type {string} */ path) => new URL(path, location.href).href;
   return {
     worker: absolute(bundle.worker),

@@ -39,7 +39,7 @@ class Calculator {
     this.root = root;
     this.form = /** @type {HTMLFormElement} */ (this.#part("form"));
     this.answer = this.#part("answer");
-    this.client = windowClient(bundleAddress(root));
+    this.client = windowClient(bundleAddress(root.dataset.kvBundle));
     this.status = bindStatus(this.#part("status"), this.client, () => this.#ask());
     this.takeAway = bindTakeAway(this.#part("takeaway"));
     bindFile(this.form, () => this.#changed());

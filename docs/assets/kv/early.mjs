@@ -5,9 +5,9 @@
 import { bundleAddress } from "./bundle.mjs";
 import { windowClient } from "./client.mjs";
 
-const root = document.querySelector("[data-kv-calculator]");
+const stated = document.querySelector("meta[name=kv-bundle]")?.getAttribute("content");
 const asks = location.search !== "" || location.hash.startsWith("#config=");
-if (root instanceof HTMLElement && asks) {
-  const client = windowClient(bundleAddress(root));
+if (stated && asks) {
+  const client = windowClient(bundleAddress(stated));
   if (client.state.phase === "idle") client.start();
 }
