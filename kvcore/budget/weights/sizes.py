@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kvcore.budget.weights.allocator import allocated_bytes
 from kvcore.budget.weights.modules import Experts, Linear, Module, Network, Parameter, Vocabulary, parameters_of
 from kvcore.budget.weights.quantization import Quantization
 from kvcore.budget.weights.ranks import LinearShape, Ranks, expert_shape, linear_shape, parameter_elements, vocabulary_rows
@@ -11,9 +12,15 @@ from kvcore.dtypes import ELEMENT_BYTES
 
 @dataclass(frozen=True, kw_only=True)
 class StageWeights:
-    """Weight bytes of one GPU of one pipeline stage, by what the weights are for."""
+    """Weight bytes of one GPU of one pipeline stage.
+
+    Attributes:
+        by_group: Bytes by what the weights are for.
+        allocated: Bytes the allocator hands out for them, tensor by tensor.
+    """
 
     by_group: Mapping[str, int]
+    allocated: int
 
     @property
     def bytes(self) -> int:
@@ -49,14 +56,14 @@ def stage_weights(
             named += [(module.name, module) for module in network.last]
             if stage > 0 and network.tied is not None:
                 named.append((network.tied.name, network.tied))
-        stages.append(StageWeights(by_group=_by_group(named, ranks, dtype, quantization)))
+        stages.append(_weigh(named, ranks, dtype, quantization))
         start += count
     return tuple(stages)
 
 
 def draft_weights(network: Network, ranks: Ranks, dtype: str, quantization: Quantization) -> int:
     """Bytes of the checkpoint's own drafter on one GPU of the last stage; 0 where it has none."""
-    return sum(_by_group([(module.name, module) for module in network.draft], ranks, dtype, quantization).values())
+    return _weigh([(module.name, module) for module in network.draft], ranks, dtype, quantization).bytes
 
 
 def published_params(network: Network) -> int | None:
@@ -103,10 +110,21 @@ def _experts_bytes(
     return total
 
 
-def _by_group(
+def _weigh(
     named: Sequence[tuple[str, Module]], ranks: Ranks, dtype: str, quantization: Quantization
-) -> dict[str, int]:
+) -> StageWeights:
     groups: dict[str, int] = {}
+    allocated = 0
     for path, module in named:
-        groups[module.group] = groups.get(module.group, 0) + module_bytes(path, module, ranks, dtype, quantization)
-    return groups
+        size = module_bytes(path, module, ranks, dtype, quantization)
+        groups[module.group] = groups.get(module.group, 0) + size
+        allocated += _allocated(module, size)
+    return StageWeights(by_group=groups, allocated=allocated)
+
+
+def _allocated(module: Module, size: int) -> int:
+    """Bytes the allocator hands out for a module of this size; parameters gathered from many tensors are not rounded."""
+    if isinstance(module, Experts):
+        narrow = size // (module.projections + 1)
+        return allocated_bytes(narrow) + allocated_bytes(size - narrow)
+    return size if isinstance(module, Parameter) else allocated_bytes(size)

@@ -1,8 +1,9 @@
 """Weights: bytes on each GPU and published parameters, from the configuration alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kvcore.budget.weights.extras import Extra, load_extras
 from kvcore.budget.weights.families import BUILDERS
 from kvcore.budget.weights.methods import read_quantization
 from kvcore.budget.weights.modules import Network
@@ -18,12 +19,14 @@ class ModelWeights:
 
     Attributes:
         stages: Weights on one GPU of each pipeline stage, as the engine creates them.
+        extras: What loading adds on one GPU of each stage.
         params: Published parameters, without the checkpoint's own drafter; None where they are not known.
         quantization: The storage scheme as people call it; empty for none.
         draft_bytes: Bytes of the checkpoint's own drafter on one GPU of the last stage, when it is loaded.
     """
 
     stages: tuple[StageWeights, ...]
+    extras: tuple[tuple[Extra, ...], ...]
     params: int | None
     quantization: str
     draft_bytes: int
@@ -34,9 +37,13 @@ class ModelWeights:
         return max(stage.bytes for stage in self.stages)
 
     @property
-    def by_group(self) -> Mapping[str, int]:
-        """Weight bytes on the fullest stage, by what they are for."""
-        return max(self.stages, key=lambda stage: stage.bytes).by_group
+    def fullest(self) -> int:
+        """The stage with the most weight bytes."""
+        return max(range(len(self.stages)), key=lambda stage: self.stages[stage].bytes)
+
+    def loaded_bytes(self, stage: int) -> int:
+        """What the engine logs as "Model loading took" on one GPU of a stage: allocated bytes and what loading adds."""
+        return self.stages[stage].allocated + sum(extra.bytes for extra in self.extras[stage])
 
 
 def network_of(config: ModelConfig) -> Network:
@@ -74,7 +81,12 @@ def weigh(
     """
     network = network_of(config)
     quantization = read_quantization(config, capability)
+    starts = [sum(stage_layers[:stage]) for stage in range(len(stage_layers))]
     return ModelWeights(
+        extras=tuple(
+            load_extras(config, network, ranks, range(start, start + count))
+            for start, count in zip(starts, stage_layers, strict=True)
+        ),
         stages=stage_weights(network, ranks, stage_layers, dtype, quantization),
         params=published_params(network),
         quantization=quantization.name,

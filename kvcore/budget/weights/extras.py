@@ -1,0 +1,127 @@
+"""What loading adds to the weights: tables of rotary positions, and the copies latent attention absorbs."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kvcore.budget.weights.modules import Linear, Network
+from kvcore.budget.weights.ranks import Ranks, linear_shape
+from kvcore.config import ModelConfig
+
+HALF = 2
+FLOAT32 = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extra:
+    """Bytes that loading adds on one GPU, by name, with the rule's source."""
+
+    name: str
+    bytes: int
+    source: str
+
+
+def load_extras(config: ModelConfig, network: Network, ranks: Ranks, layers: range) -> tuple[Extra, ...]:
+    """Everything loading adds on one GPU of the stage that holds these layers."""
+    extras = (
+        Extra(
+            name="RoPE tables",
+            bytes=rope_table_bytes(config),
+            source="vLLM 0.33.0 `RotaryEmbedding._compute_cos_sin_cache`: one table per distinct RoPE",
+        ),
+        Extra(
+            name="absorbed latent projections",
+            bytes=absorbed_bytes(network, ranks, layers),
+            source="vLLM 0.33.0 `MLAAttention.process_weights_after_loading`: W_UK_T and W_UV beside kv_b_proj",
+        ),
+    )
+    return tuple(extra for extra in extras if extra.bytes)
+
+
+def absorbed_bytes(network: Network, ranks: Ranks, layers: range) -> int:
+    """16-bit copies of the key and value halves of every latent layer's up-projection."""
+    total = 0
+    for index in layers:
+        for module in network.layers[index]:
+            if isinstance(module, Linear) and module.attends == "latent":
+                shape = linear_shape(module, ranks)
+                total += shape.size * shape.inputs * HALF
+    return total
+
+
+def rope_table_bytes(config: ModelConfig) -> int:
+    """Cosines and sines of every position, for each distinct set of RoPE parameters."""
+    if config.get("position_embedding_type") in {"nope", "absolute", "alibi"} or config.model_type in NO_ROPE:
+        return 0
+    head = config.optional_integer("qk_rope_head_dim")
+    try:
+        width = head if head else config.head_dim
+    except Exception:  # noqa: BLE001 - a model without heads has no tables
+        return 0
+    if head == 0 and config.optional_integer("kv_lora_rank"):
+        return 0
+    positions = config.optional_integer("max_position_embeddings") or config.optional_integer("seq_length") or 0
+    element = FLOAT32 if config.model_type in FLOAT32_TABLES else HALF
+    positions *= STRETCHED.get(config.model_type, 1)
+    tables = sum(rows * rotary * element for rows, rotary in _tables(config, positions, width))
+    ratios = config.sequence("compress_ratios")
+    if ratios is not None and all(ratios[: config.num_hidden_layers]):
+        return tables  # the second table is that of layers without compression
+    return tables * TABLES.get(config.model_type, 1)
+
+
+NO_ROPE = frozenset({
+    "gpt2", "bloom", "mamba", "mamba2", "falcon_mamba", "bert", "roberta", "xlm-roberta", "whisper", "nemotron_h", "jamba",
+    "kimi_linear", "gpt_bigcode", "smollm3", "mellum", "hunyuan_v1_moe", "gpt_neox",
+})  # fmt: skip
+"""Model types without tables: no RoPE, or one whose angles are computed at run time."""
+
+FLOAT32_TABLES = frozenset({"deepseek_v32", "deepseek_v4", "longcat_flash", "longcat_flash_ngram", "gpt_oss"})
+"""Model types whose tables stay in float32."""
+
+STRETCHED: Mapping[str, int] = {
+    "qwen2_vl": 4, "qwen2_5_vl": 4, "qwen2_vl_text": 4, "qwen2_5_vl_text": 4, "qwen2_5_omni_text": 4,
+}  # fmt: skip
+"""Tables of several axes hold this many times the positions (vLLM 0.33.0 `MRotaryEmbedding`)."""
+
+TABLES: Mapping[str, int] = {"deepseek_v32": 2, "deepseek_v4": 2, "mimo_v2": 2}
+"""Equal tables: the indexer's, or those of layers with a base of their own."""
+
+
+def _tables(config: ModelConfig, positions: int, width: int) -> Iterator[tuple[int, int]]:
+    sections = _sections(config)
+    seen: set[tuple[int, int, str]] = set()
+    for name, parameters in sections:
+        kind = str(parameters.get("rope_type", parameters.get("type", "default")) or "default")
+        factor = parameters.get("factor")
+        rows = positions
+        original = parameters.get("original_max_position_embeddings") or config.get("original_max_position_embeddings")
+        if kind in {"linear", "dynamic"} and isinstance(factor, int | float):
+            rows = int(positions * factor)
+        elif kind in {"yarn", "deepseek_yarn"} and isinstance(factor, int | float) and isinstance(original, int):
+            rows = int(original * factor)
+        elif kind in {"longrope", "su"} and isinstance(original, int):
+            rows = positions + original
+        partial = parameters.get("partial_rotary_factor", config.get("partial_rotary_factor", config.get("rotary_pct", 1.0)))
+        full = config.optional_integer("global_head_dim") if name == "full_attention" else None
+        size = full or width
+        is_partial = isinstance(partial, int | float) and not config.optional_integer("qk_rope_head_dim") and full is None
+        rotary = config.optional_integer("rotary_dim") or (int(size * partial) if is_partial else size)
+        key = (rows, rotary, f"{parameters.get('rope_theta')}{kind}")
+        if key not in seen:
+            seen.add(key)
+            yield rows, rotary
+
+
+def _sections(config: ModelConfig) -> list[tuple[str, Mapping[str, Any]]]:
+    for key in ("rope_parameters", "rope_scaling"):
+        value = config.get(key)
+        if isinstance(value, Mapping):
+            nested = [(name, item) for name, item in value.items() if isinstance(item, Mapping)]
+            sections: list[tuple[str, Mapping[str, Any]]] = nested or [("", value)]
+            if not nested and config.get("rope_local_base_freq"):
+                sections.append(("sliding_attention", {"rope_theta": config.get("rope_local_base_freq")}))
+            return sections
+    if config.get("rope_local_base_freq"):
+        return [("", {}), ("sliding_attention", {"rope_theta": config.get("rope_local_base_freq")})]
+    return [("", {})]
