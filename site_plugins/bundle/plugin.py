@@ -75,7 +75,7 @@ class BundlePlugin(BasePlugin[BundleConfig]):
             files.append(File.generated(config, f"{ASSETS}{name}", abs_src_path=str(path)))
         return files
 
-    def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG002
+    def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
         """Writes the calculator where a page asks for it."""
         if PLACEHOLDER not in html:
             return html
@@ -84,7 +84,7 @@ class BundlePlugin(BasePlugin[BundleConfig]):
         suggestions = Suggestions({"model": self.models, "gpu": tuple(gpu.name for gpu in load_gpus())})
         return html.replace(PLACEHOLDER, calculator_html(self.bundle, _base(page), initial, suggestions))
 
-    def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:  # noqa: ARG002
+    def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:
         """Puts the script that starts Python before everything else the calculator's page loads."""
         if "kv_calculator" not in page.meta:
             return output
