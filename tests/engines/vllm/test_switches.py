@@ -15,97 +15,27 @@ from kvcore.engines.vllm.specs import FullAttentionSpec, LayerSpec, SlidingWindo
 from kvcore.engines.vllm.store import StoreContext, store
 from kvcore.errors import EngineRefusal
 from kvcore.layout.cache import SlidingWindowCache
-from kvcore.report.report import Report
-
-GIB = 1 << 30
-BUDGET = 4 * GIB
-LENGTH = 8192
-BATCH = 2048
-BLOCK = 16
-WINDOW = 1024
-ENTRY = 2 * 128 * 2 * 2
-"""KV heads × head size × (key and value) × bytes of bfloat16: 1,024."""
-PAGE = BLOCK * ENTRY
-
-FULL_BLOCKS = LENGTH // BLOCK
-WINDOW_BLOCKS = math.ceil((WINDOW - 1 + BATCH) / BLOCK) + 1
-WINDOW_BLOCKS_OF_TWO_BATCHES = math.ceil((WINDOW - 1 + 2 * BATCH) / BLOCK) + 1
-
-DENSE: Mapping[str, Any] = {
-    "hidden_size": 1024, "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 128, "vocab_size": 1024,
-    "intermediate_size": 1024, "max_position_embeddings": LENGTH, "torch_dtype": "bfloat16",
-}  # fmt: skip
-
-
-def windows(sliding: int, full: int) -> dict[str, Any]:
-    """A Gemma 3 decoder with layers that slide, then layers that keep every token."""
-    return {
-        **DENSE,
-        "architectures": ["Gemma3ForCausalLM"],
-        "model_type": "gemma3_text",
-        "num_hidden_layers": sliding + full,
-        "sliding_window": WINDOW,
-        "layer_types": ["sliding_attention"] * sliding + ["full_attention"] * full,
-    }
-
-
-def nemotron(**more: Any) -> dict[str, Any]:
-    """A Nemotron-H hybrid: one Mamba-2 layer and one attention layer."""
-    return {
-        **DENSE, "architectures": ["NemotronHForCausalLM"], "model_type": "nemotron_h", "num_hidden_layers": 2,
-        "hybrid_override_pattern": "M*", "mamba_num_heads": 16, "mamba_head_dim": 64, "n_groups": 2, "ssm_state_size": 128,
-        "conv_kernel": 4, "chunk_size": 128, **more,
-    }  # fmt: skip
-
-
-LATENT: Mapping[str, Any] = {
-    **DENSE, "architectures": ["DeepseekV3ForCausalLM"], "model_type": "deepseek_v3", "num_hidden_layers": 2,
-    "kv_lora_rank": 512, "qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "v_head_dim": 128, "q_lora_rank": 256,
-}  # fmt: skip
-DELTA_NET: Mapping[str, Any] = {
-    **DENSE, "architectures": ["Qwen3NextForCausalLM"], "model_type": "qwen3_next", "num_hidden_layers": 4,
-    "linear_num_key_heads": 4, "linear_num_value_heads": 8, "linear_key_head_dim": 128, "linear_value_head_dim": 128,
-    "linear_conv_kernel_dim": 4, "full_attention_interval": 4,
-}  # fmt: skip
-CHUNKED: Mapping[str, Any] = {
-    **DENSE, "architectures": ["Llama4ForCausalLM"], "model_type": "llama4_text", "num_hidden_layers": 4,
-    "attention_chunk_size": 1024, "no_rope_layers": [1, 1, 1, 0],
-}  # fmt: skip
-LLAMA: Mapping[str, Any] = {
-    **DENSE, "architectures": ["LlamaForCausalLM"], "model_type": "llama", "num_hidden_layers": 2,
-}  # fmt: skip
-MIXTURE: Mapping[str, Any] = {
-    **DENSE, "architectures": ["MixtralForCausalLM"], "model_type": "mixtral", "num_hidden_layers": 2,
-    "num_local_experts": 8,
-}  # fmt: skip
-
-
-def report(config: Mapping[str, Any], release: str, **more: Any) -> Report:
-    """The answer of a release."""
-    fields = {"max_model_len": LENGTH, "max_num_batched_tokens": BATCH, "kv_cache_memory_bytes": BUDGET, **more}
-    found = answer({"config": config, "engine_version": release, **fields})
-    assert found.errors == ()
-    return found
-
-
-def blocks(config: Mapping[str, Any], release: str, **more: Any) -> list[int]:
-    """Blocks one request is charged, group by group."""
-    plan = report(config, release, **more).plan
-    assert plan is not None
-    return [group.blocks_per_request for group in plan.groups]
-
-
-def block_size(config: Mapping[str, Any], release: str, **more: Any) -> int | None:
-    """Tokens per block."""
-    plan = report(config, release, **more).plan
-    assert plan is not None
-    return plan.block_size
-
-
-def refused(config: Mapping[str, Any], release: str, **more: Any) -> str:
-    """Field of the error a release answers with."""
-    (error,) = answer({"config": config, "engine_version": release, **more}).errors
-    return error.field
+from tests.engines.vllm.releases import (
+    BATCH,
+    BLOCK,
+    BUDGET,
+    CHUNKED,
+    DELTA_NET,
+    FULL_BLOCKS,
+    LATENT,
+    LENGTH,
+    LLAMA,
+    MIXTURE,
+    PAGE,
+    WINDOW,
+    WINDOW_BLOCKS,
+    WINDOW_BLOCKS_OF_TWO_BATCHES,
+    block_size,
+    blocks,
+    refused,
+    report,
+    windows,
+)
 
 
 def test_tokens_are_blocks_per_group_up_to_0_20_0_and_concurrency_times_length_after() -> None:
@@ -245,105 +175,6 @@ def test_the_length_is_fitted_from_0_14() -> None:
     assert answer({"config": LLAMA, "engine_version": "0.14.0", "max_model_len": -1}).errors == ()
 
 
-CONV_BYTES = (4 - 1) * (16 * 64 + 2 * 2 * 128) * 2
-SSM_ELEMENTS = 16 * 64 * 128
-STATE_BYTES_HALF, STATE_BYTES_FLOAT = CONV_BYTES + SSM_ELEMENTS * 2, CONV_BYTES + SSM_ELEMENTS * 4
-
-
-@pytest.mark.parametrize(
-    ("release", "declared", "state_bytes"),
-    [
-        ("0.12.0", "float32", STATE_BYTES_HALF),
-        ("0.13.0", "float32", STATE_BYTES_FLOAT),
-        ("0.19.1", None, STATE_BYTES_HALF),
-        ("0.20.0", None, STATE_BYTES_FLOAT),
-    ],
-)
-def test_nemotron_h_keeps_its_state_as_declared_from_0_13_and_in_float32_by_default_from_0_20(
-    release: str, declared: str | None, state_bytes: int
-) -> None:
-    config = nemotron(mamba_ssm_cache_dtype=declared) if declared else nemotron()
-
-    layout = report(config, release, enable_prefix_caching=False).layout
-
-    assert layout is not None
-    assert layout.bytes_per_request == state_bytes
-
-
-def test_hybrids_keep_prefixes_by_default_from_0_26() -> None:
-    assert report(DELTA_NET, "0.25.1").inputs["enable_prefix_caching"].value is False
-    assert report(DELTA_NET, "0.26.0").inputs["enable_prefix_caching"].value is True
-
-
-def test_a_class_that_cannot_keep_states_switches_prefix_caching_off_up_to_0_14() -> None:
-    def kept(release: str, config: Mapping[str, Any]) -> object:
-        return report(config, release, enable_prefix_caching=True).inputs["enable_prefix_caching"].value
-
-    assert not kept("0.11.0", nemotron())
-    assert kept("0.11.2", nemotron())
-    assert not kept("0.14.1", DELTA_NET)
-    assert kept("0.15.0", DELTA_NET)
-
-
-def every_block(state_bytes: int) -> int:
-    """Blocks of a request where a state is kept for each: as long as whole chunks of 128 tokens that hold one state."""
-    tokens = 128 * math.ceil(state_bytes / (128 * ENTRY))
-    return math.ceil(LENGTH / tokens)
-
-
-@pytest.mark.parametrize(
-    ("release", "states"),
-    [
-        ("0.11.0", 1),
-        ("0.11.2", every_block(STATE_BYTES_HALF)),
-        ("0.16.0", every_block(STATE_BYTES_HALF)),
-        ("0.27.0", every_block(STATE_BYTES_FLOAT)),
-        ("0.28.0", 2),
-        ("0.31.0", 2),
-        ("0.32.0", 2 + 1),
-    ],
-)
-def test_a_mamba_class_keeps_a_state_for_every_block_from_0_11_1_to_0_27(release: str, states: int) -> None:
-    assert blocks(nemotron(), release, enable_prefix_caching=True)[0] == states
-
-
-@pytest.mark.parametrize(
-    ("release", "states"), [("0.14.1", 1), ("0.15.0", 2), ("0.27.0", 2), ("0.32.0", 2), ("0.33.0", 2 + 1)]
-)
-def test_a_delta_net_keeps_its_last_states_from_0_15_and_one_more_for_its_prefill_from_0_33(
-    release: str, states: int
-) -> None:
-    assert blocks(DELTA_NET, release, enable_prefix_caching=True)[0] == states
-
-
-@pytest.mark.parametrize(("release", "drafts"), [("0.14.1", 0), ("0.15.0", 3), ("0.33.0", 3)])
-def test_states_for_speculative_tokens_are_charged_from_0_15(release: str, drafts: int) -> None:
-    speculative = {"method": "ngram", "num_speculative_tokens": 3}
-
-    charged = blocks(DELTA_NET, release, enable_prefix_caching=False, speculative_config=speculative)
-
-    assert charged[0] == 1 + drafts
-
-
-def test_the_last_states_and_drafts_do_not_go_together_in_0_15_and_0_16() -> None:
-    both = {
-        "enable_prefix_caching": True,
-        "speculative_config": {"method": "ngram", "num_speculative_tokens": 3},
-        "max_model_len": LENGTH,
-    }
-
-    assert refused(DELTA_NET, "0.16.0", **both) == "enable_prefix_caching"
-    assert blocks(DELTA_NET, "0.17.0", **both)[0] == 2 + 3
-
-
-def test_the_mode_of_states_can_be_chosen_from_0_15_to_0_31() -> None:
-    asked = {"enable_prefix_caching": True, "mamba_cache_mode": "all"}
-
-    assert refused(nemotron(), "0.14.1", **asked) == "mamba_cache_mode"
-    assert blocks(nemotron(), "0.31.0", **asked)[0] == every_block(STATE_BYTES_FLOAT)
-    assert refused(nemotron(), "0.32.0", **asked) == "mamba_cache_mode"
-
-
 def test_chunks_are_charged_as_full_attention_up_to_0_13() -> None:
     chunk_blocks = math.ceil((1024 + BATCH) / BLOCK)
 
@@ -372,26 +203,6 @@ def test_the_platform_sets_the_block_of_latents_up_to_0_17(
     assert block_size(LATENT, release, gpu=gpu, kv_cache_dtype=kv_cache_dtype) == tokens
 
 
-KIMI: Mapping[str, Any] = {
-    **DENSE, "architectures": ["KimiLinearForCausalLM"], "model_type": "kimi_linear", "num_hidden_layers": 2,
-    "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "mla_use_nope": True,
-    "linear_attn_config": {
-        "full_attn_layers": [2], "kda_layers": [1], "head_dim": 128, "num_heads": 8, "short_conv_kernel_size": 4,
-    },
-}  # fmt: skip
-KIMI_STATE = 3 * (4 - 1) * 8 * 128 * 2 + 8 * 128 * 128 * 4
-LATENT_ENTRY = (512 + 64) * 2
-
-
-@pytest.mark.parametrize(("release", "multiple"), [("0.19.0", 64), ("0.20.0", 16), ("0.26.0", 16), ("0.27.0", 128)])
-def test_blocks_of_hybrids_with_latents_are_raised_in_multiples_of_64_then_16_then_128(
-    release: str, multiple: int
-) -> None:
-    raised = multiple * math.ceil(KIMI_STATE / (multiple * LATENT_ENTRY))
-
-    assert block_size(KIMI, release, enable_prefix_caching=False) == raised
-
-
 def test_very_large_gpus_have_a_batch_default_of_their_own_from_0_28() -> None:
     def default(release: str) -> object:
         return answer({"config": LLAMA, "engine_version": release, "gpu": "B200"}).inputs["max_num_batched_tokens"].value
@@ -403,13 +214,6 @@ def test_very_large_gpus_have_a_batch_default_of_their_own_from_0_28() -> None:
 def test_the_engine_schedules_ahead_from_0_14() -> None:
     assert report(LLAMA, "0.13.0").inputs["async_scheduling"].value is False
     assert report(LLAMA, "0.14.0").inputs["async_scheduling"].value is True
-
-
-def test_0_16_alone_does_not_schedule_ahead_where_states_are_kept() -> None:
-    def ahead(release: str) -> object:
-        return report(DELTA_NET, release, enable_prefix_caching=True).inputs["async_scheduling"].value
-
-    assert [ahead(release) for release in ("0.15.0", "0.16.0", "0.17.0")] == [True, False, True]
 
 
 @pytest.mark.parametrize(
