@@ -36,6 +36,7 @@ class Reserve:
     bytes: int
     kind: str
     source: str
+    formula: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +139,7 @@ class PlanReport:
     kv_cache_layout: str | None = None
     attention_backends: tuple[str, ...] = ()
     stage_layers: tuple[int, ...] = ()
+    context_shards: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,8 +183,19 @@ class Tokens:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PoolReport:
+    """One of several pools an engine divides its memory into: entries (tokens, slots or requests) and their bytes."""
+
+    name: str
+    entries: int
+    unit: str
+    bytes: int
+    bytes_per_entry: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Capacity:
-    """How much fits on one GPU's budget."""
+    """How much fits on one GPU's budget. ``pools`` is filled by engines that divide the memory into several."""
 
     num_gpu_blocks: int | None
     concurrency: Concurrency
@@ -194,6 +207,7 @@ class Capacity:
     needed_bytes: int | None = None
     short_bytes: int | None = None
     set_aside_blocks: int = 0
+    pools: tuple[PoolReport, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -155,7 +155,7 @@ def compressed_sizing(
         stages.append(
             Stage(
                 number=number,
-                layers=len(layers),
+                layer_range=layers,
                 full_bytes=sparse + heavy,
                 full_layers=ratios[SPARSE] + ratios[HEAVY],
                 window_bytes=per_window,

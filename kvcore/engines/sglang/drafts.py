@@ -6,10 +6,11 @@ from kvcore.catalog.models import find_model
 from kvcore.config import ModelConfig, read_config
 from kvcore.engines.sglang import architectures as known
 from kvcore.engines.sglang.model import ServedModel
-from kvcore.errors import refusal
+from kvcore.errors import InputError, refusal
 from kvcore.request import Request
 
 EAGLE_LIKE = frozenset({"EAGLE", "EAGLE3", "NEXTN", "STANDALONE"})
+EAGLE_HEAD_LAYERS = 1
 DEFAULT_CHAIN = (3, 1, 4)
 DEFAULT_TREE = (5, 4, 8)
 DEFAULT_RUNNING_REQUESTS = 48
@@ -29,6 +30,7 @@ class Drafts:
         num_draft_tokens: Tokens verified at once.
         num_layers: Drafter layers billed in the token pool; 0: none.
         inside: The drafter is part of the model's own checkpoint.
+        assumed: The drafter's checkpoint is not known: one layer is assumed, as EAGLE heads are published.
     """
 
     algorithm: str
@@ -37,6 +39,7 @@ class Drafts:
     num_draft_tokens: int
     num_layers: int
     inside: bool = False
+    assumed: bool = False
 
 
 def resolve_drafts(request: Request, model: ServedModel) -> Drafts | None:
@@ -63,13 +66,20 @@ def resolve_drafts(request: Request, model: ServedModel) -> Drafts | None:
     if model.is_deepseek_v4 and (algorithm != "EAGLE" or topk != 1):
         rule = "SGLang drafts for DeepSeek-V4 with EAGLE and one branch only"
         raise refusal("speculative_eagle_topk", topk, rule, "Use EAGLE with speculative_eagle_topk 1.")
+    drafter = _drafter(request)
+    assumed = drafter is None and request.speculative_draft_model_path is not None
+    if assumed and algorithm == "STANDALONE":
+        rule = "the catalogue does not know this drafter"
+        remedy = "Give its config.json as speculative_draft_config."
+        raise refusal("speculative_draft_model_path", request.speculative_draft_model_path, rule, remedy)
     return Drafts(
         algorithm=algorithm,
         num_steps=steps,
         topk=topk,
         num_draft_tokens=tokens,
-        num_layers=_draft_layers(request, model, algorithm),
-        inside=_drafter(request) is None,
+        num_layers=EAGLE_HEAD_LAYERS if assumed else _draft_layers(model, drafter, algorithm),
+        inside=drafter is None and not assumed,
+        assumed=assumed,
     )
 
 
@@ -100,13 +110,12 @@ def _sizes(request: Request, model: ServedModel, algorithm: str) -> tuple[int, i
     return steps, topk, tokens
 
 
-def _draft_layers(request: Request, model: ServedModel, algorithm: str) -> int:
+def _draft_layers(model: ServedModel, drafter: ModelConfig | None, algorithm: str) -> int:
     """Layers billed for the drafter (SGLang 0.5.23 `_resolve_eagle_aux_hidden_state`).
 
     A drafter inside a checkpoint whose config states no ``num_nextn_predict_layers`` is not billed at all: its pool then
     comes out of the memory left outside the static share.
     """
-    drafter = _drafter(request)
     if drafter is None:
         if algorithm == "STANDALONE":
             rule = "STANDALONE drafts with a model of its own"
@@ -125,8 +134,12 @@ def _draft_layers(request: Request, model: ServedModel, algorithm: str) -> int:
 
 
 def _drafter(request: Request) -> ModelConfig | None:
+    """The drafter's checkpoint: its config.json, or a catalogue model of its name; None where neither is known."""
     if request.speculative_draft_config is not None:
         return read_config(request.speculative_draft_config)
     if request.speculative_draft_model_path is None:
         return None
-    return read_config(find_model(request.speculative_draft_model_path).config)
+    try:
+        return read_config(find_model(request.speculative_draft_model_path).config)
+    except InputError:
+        return None

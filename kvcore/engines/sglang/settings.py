@@ -109,10 +109,17 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
     ledger = _Ledger(request)
     gpu = _gpu(request)
     ledger.inputs["gpu"] = Input(value=gpu.name, origin="given" if request.gpu else "default")
+    for name in ("available_before_load_gib", "available_after_load_gib", "weights_gib"):
+        if name in request.given:
+            ledger.inputs[name] = Input(value=getattr(request, name), origin="given")
     tp, pp, dp = (ledger.take(name, 1, "SGLang default") for name in ("tp_size", "pp_size", "dp_size"))
     attn_dp = dp if ledger.switch("enable_dp_attention") else 1
     _check_attention_ranks(model, config, tp, attn_dp)
     drafts = resolve_drafts(request, model)
+    if drafts is not None:
+        note = f"{drafts.num_steps} steps, {drafts.topk} branches, {drafts.num_layers} drafter layers"
+        ledger.inputs["speculative_algorithm"] = Input(value=drafts.algorithm, origin="given", note=note)
+        ledger.put("speculative_num_draft_tokens", drafts.num_draft_tokens, "chosen by SGLang")
     role = ledger.take("disaggregation_mode", "null", "prefill and decode on one server")
     kv_cache_dtype = _kv_cache_dtype(request, model, gpu)
     ledger.put("kv_cache_dtype", kv_cache_dtype, "the checkpoint's, else the model dtype; sparse latents on B200 in fp8")
@@ -159,6 +166,14 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
         ledger.inputs["chunked_prefill_size"] = Input(
             value=chunk, origin="derived", note=f"divided by {attn_dp} data-parallel attention groups"
         )
+    requests = _max_running_requests(request, model, drafts)
+    if requests is not None:
+        ledger.put("max_running_requests", requests, "SGLang's default with drafts, or for this architecture")
+    if request.max_total_tokens is not None:
+        ledger.put("max_total_tokens", request.max_total_tokens, "")
+    if model.keeps_state:
+        ledger.put("mamba_radix_cache_strategy", state_reuse.strategy, "auto: by model and scheduler")
+        ledger.put("mamba_ssm_dtype", _temporal_dtype(request, config), "the config's, else float32")
     return SglangSettings(
         gpu=gpu,
         tp_size=tp,
@@ -173,7 +188,7 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
         page_size=kernels.page_size,
         attention_backend=kernels.attention_backend,
         sparse_backends=_sparse_backends(request, model, kv_cache_dtype, gpu),
-        max_running_requests=_max_running_requests(request, model, drafts),
+        max_running_requests=requests,
         max_total_tokens=request.max_total_tokens,
         swa_full_tokens_ratio=ledger.take(
             "swa_full_tokens_ratio",

@@ -17,7 +17,7 @@ class Stage:
 
     Attributes:
         number: Its place.
-        layers: Layers it holds.
+        layer_range: Layers it holds.
         full_bytes: Bytes of one token over the layers of the full pool, drafter and indexers included.
         full_layers: Attention layers of the full pool.
         window_bytes: Bytes of one token over the window layers, window drafters included.
@@ -25,7 +25,7 @@ class Stage:
     """
 
     number: int
-    layers: int
+    layer_range: range
     full_bytes: int | Fraction
     full_layers: int
     window_bytes: int | Fraction
@@ -73,7 +73,7 @@ def _stage(
     draft_bytes = int(full * (drafts - window_drafts) / len(entries)) if entries else 0
     return Stage(
         number=number,
-        layers=len(layers),
+        layer_range=layers,
         full_bytes=full + sum(indexers) + draft_bytes + index_bytes * drafts,
         full_layers=len(entries),
         window_bytes=sum(windows) + (windows[0] * window_drafts if windows else 0),

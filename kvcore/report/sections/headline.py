@@ -28,6 +28,9 @@ def _key_figures(report: Report) -> list[KeyFigure]:
     if capacity is not None and capacity.fits and capacity.concurrency.engine_log is not None:
         concurrency = times("capacity.concurrency.engine_log", capacity.concurrency.engine_log)
         figures.append(KeyFigure(concurrency, "requests at once", f"as {engine} logs it"))
+    elif capacity is not None and capacity.fits and capacity.concurrency.held is not None:
+        held = times_at_most("capacity.concurrency.held", capacity.concurrency.held)
+        figures.append(KeyFigure(held, "requests at once", "of the longest context"))
     if capacity is not None and capacity.fits and capacity.tokens.engine_log is not None:
         tokens = count("capacity.tokens.engine_log", capacity.tokens.engine_log, "tokens")
         pool = capacity.tokens.per_token_pool is not None
@@ -61,6 +64,9 @@ def _sentence(report: Report) -> Text:
     length = count("request.max_model_len", request.max_model_len, "tokens")
     if not capacity.fits:
         return ("one request of ", length, " does not fit", *_shortfall(capacity))
+    if capacity.concurrency.engine_log is None and capacity.concurrency.held is not None:
+        held = times_at_most("capacity.concurrency.held", capacity.concurrency.held)
+        return (held, " requests of ", length, f" fit at once in {engine_name(report)}'s pools", *_binds(capacity), ".")
     if capacity.concurrency.engine_log is None:
         one = sized("request.bytes_estimate", request.bytes_estimate)
         return ("one request of ", length, " is charged ", one, " per GPU; give a cache budget to see how many fit.")
