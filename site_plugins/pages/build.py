@@ -43,4 +43,5 @@ def catalogue_files(entries: Sequence[ModelEntry], ask: Ask, site_url: str, stor
 def page_store(folder: Path) -> Store:
     """Returns the store for pages made by the present sources of kvcore and of the page builders."""
     sources = [Path(module.__path__[0]) for module in (kvcore, site_plugins.pages)]
-    return Store(folder, folder_digest(sources))
+    gpus = sources[0] / "catalog/data/gpus"
+    return Store(folder, folder_digest(sources) + folder_digest([gpus], ("*.json",)))

@@ -12,6 +12,7 @@ from kvcore.report.report import Report
 from kvcore.report.sections import evidence, headline, inputs
 from kvcore.report.sections.wording import capitalised, layer_count, value_of
 from kvcore.report.writers import csv, html, markdown, text
+from site_plugins.accuracy.page import anchor_of
 from site_plugins.pages.answers import Ask
 from site_plugins.pages.facts import STATUS_WORDS, context_limit, contexts, headline_request, parameters
 from site_plugins.pages.generated import GeneratedFile, Html, as_text, front_matter, page
@@ -81,9 +82,10 @@ def _facts(entry: ModelEntry, report: Report, ask: Ask) -> str:
     if isinstance(dtype, str):
         facts.append(dtype)
     status = STATUS_WORDS.get(entry.status, entry.status)
+    proof = "evidence/#status" if entry.status == "derived" else f"accuracy/#{anchor_of(entry.id)}"
     return (
         f'<p class="kv-facts">{escape(" · ".join(facts))} '
-        f'<span class="kv-status kv-status--{escape(entry.status)}">{escape(status)}</span></p>\n'
+        f'<a class="kv-status kv-status--{escape(entry.status)}" href="{_ROOT}{escape(proof)}">{escape(status)}</a></p>\n'
     )
 
 

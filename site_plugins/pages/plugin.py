@@ -11,6 +11,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from kvcore.catalog import load_models
+from site_plugins.accuracy.build import measured
+from site_plugins.accuracy.page import accuracy_files
 from site_plugins.pages.answers import Answers
 from site_plugins.pages.build import catalogue_files, page_store
 from site_plugins.pages.generated import whole
@@ -25,6 +27,9 @@ class PagesConfig(base.Config):
 
     cache = Type(str, default=".cache/kv_pages")
     """Where pages of earlier builds are kept, relative to ``mkdocs.yml``."""
+
+    golden = Type(str, default="tests/golden")
+    """The engines' own figures that the accuracy page is made from, relative to ``mkdocs.yml``."""
 
 
 class PagesPlugin(BasePlugin[PagesConfig]):
@@ -53,7 +58,12 @@ class PagesPlugin(BasePlugin[PagesConfig]):
         wanted = frozenset(self.config.models)
         entries = [entry for entry in load_models() if not wanted or entry.id in wanted]
         store = page_store(Path(config.config_file_path).parent / self.config.cache)
-        generated = catalogue_files(entries, self._answers, config.site_url or "", store)
+        project = Path(config.config_file_path).parent
+        outcomes = measured(project / self.config.golden, project / self.config.cache)
+        generated = (
+            *catalogue_files(entries, self._answers, config.site_url or "", store),
+            *accuracy_files(outcomes, {entry.id for entry in entries}),
+        )
         for item in generated:
             files.append(File.generated(config, item.src_uri, content=item.content))
         self._fragments = {item.src_uri: item.fragments for item in generated if item.fragments}

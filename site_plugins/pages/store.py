@@ -12,11 +12,16 @@ from typing import TypeVar
 Kept = TypeVar("Kept")
 
 
-def folder_digest(folders: Iterable[Path]) -> str:
-    """Returns a hash of the Python sources in some folders, by name and content."""
+def folder_digest(folders: Iterable[Path], patterns: Iterable[str] = ("*.py",)) -> str:
+    """Returns a hash of the files in some folders, by name and content.
+
+    Args:
+        folders: The folders.
+        patterns: Names of the files that count, the Python sources by default.
+    """
     digest = hashlib.sha256()
     for folder in folders:
-        for path in sorted(folder.rglob("*.py")):
+        for path in sorted(path for pattern in patterns for path in folder.rglob(pattern)):
             digest.update(f"{path.relative_to(folder)}\0".encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -1,0 +1,101 @@
+"""Asking kvcore every golden point and log, and keeping what came of each."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kvcore.answer import answer
+from kvcore.report.report import Report
+from kvcore.report.sections.wording import ENGINE_NAMES
+from site_plugins.accuracy.compare import difference, is_asked
+from site_plugins.accuracy.logs import Ask, estimate_difference, log_difference
+from site_plugins.accuracy.points import config_of, lines, model_of, point_files
+from site_plugins.pages.facts import kind_of
+
+_UNSTATED = "release not stated"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """One comparison.
+
+    Attributes:
+        source: ``code`` for a point of an engine's own planning code, ``log`` for a posted start-up log,
+            ``estimate`` for the budget such a log prints.
+        release: Engine with its version.
+        model: Hugging Face repository.
+        mechanism: Attention kind without head counts; empty where kvcore gives no layout.
+        asked: The request's fields on one line.
+        difference: How kvcore differs, or why it gives no figure; empty where every figure is equal.
+        address: Where the log is, for logs.
+    """
+
+    source: str
+    release: str
+    model: str
+    mechanism: str
+    asked: str
+    difference: str
+    address: str = ""
+
+    @property
+    def equal(self) -> bool:
+        """Whether every figure is equal."""
+        return not self.difference
+
+
+def measure(folder: Path, ask: Ask = answer) -> tuple[Outcome, ...]:
+    """Returns the outcome of every golden point and every log below a folder.
+
+    Args:
+        folder: The folder of golden files.
+        ask: Answers a request.
+    """
+    return (*_points(folder, ask), *_logs(folder, ask))
+
+
+def _points(folder: Path, ask: Ask) -> Iterator[Outcome]:
+    for file in point_files(folder):
+        for line in filter(is_asked, lines(folder / file.name)):
+            report = ask({"config": config_of(folder, line["config"]), **line["request"]})
+            yield Outcome(
+                source="code",
+                release=f"{ENGINE_NAMES[file.engine]} {file.release}",
+                model=model_of(line["config"]),
+                mechanism=_mechanism(report),
+                asked=_asked(line["request"]),
+                difference=difference(file.engine, line, report),
+            )
+
+
+def _logs(folder: Path, ask: Ask) -> Iterator[Outcome]:
+    for file in sorted((folder / "logs").glob("*.jsonl")):
+        for line in lines(file):
+            # A log of the memory's terms says how large the budget was; the others, what was made of it.
+            budget_only = "logged" not in line
+            given = [] if budget_only else [f"available_kv_cache_gib={line.get('available_kv_cache_gib')}"]
+            version = line.get("engine_version") or line["request"].get("engine_version") or _UNSTATED
+            engine = ENGINE_NAMES.get(line["request"].get("engine", "vllm"), "")
+            yield Outcome(
+                source="estimate" if budget_only else "log",
+                release=f"{engine} {version}",
+                model=line.get("model") or line.get("logged_model") or "not named",
+                mechanism="",
+                asked=" ".join([_asked(line["request"]), *given]).strip(),
+                difference=(estimate_difference if budget_only else log_difference)(line, ask),
+                address=line.get("url", ""),
+            )
+
+
+def _mechanism(report: Report) -> str:
+    return kind_of(report) if report.layout else ""
+
+
+def _asked(request: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in request.items() if name not in {"engine", "engine_version"})
+
+
+def equal_and_all(outcomes: Sequence[Outcome]) -> tuple[int, int]:
+    """Returns how many outcomes are equal, and how many there are."""
+    return sum(outcome.equal for outcome in outcomes), len(outcomes)
