@@ -68,13 +68,17 @@ def find_gpu(name: str) -> Gpu:
     Raises:
         InputError: No GPU of the catalogue has this name.
     """
-    wanted = _normalized(name)
-    for gpu in load_gpus():
-        if wanted in {_normalized(known) for known in (gpu.name, *gpu.aliases)}:
-            return gpu
+    gpu = _by_name().get(_normalized(name))
+    if gpu is not None:
+        return gpu
     names = ", ".join(gpu.name for gpu in load_gpus())
     rule = f"the catalogue knows {names}"
     raise input_error("gpu", name, rule, "Choose one of these, or give gpu_memory_gib for an unknown GPU.")
+
+
+@functools.cache
+def _by_name() -> Mapping[str, Gpu]:
+    return {_normalized(known): gpu for gpu in reversed(load_gpus()) for known in (*gpu.aliases, gpu.name)}
 
 
 def _normalized(name: str) -> str:

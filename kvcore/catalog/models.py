@@ -79,6 +79,7 @@ def _files() -> Mapping[str, Path]:
     }
 
 
+@functools.cache
 def _load(file: Path) -> ModelEntry:
     return model_entry(json.loads(file.read_text("utf-8")))
 

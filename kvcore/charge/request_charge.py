@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from kvcore.charge.plain import plain_bytes
 from kvcore.engines.vllm.capacity import blocks_held, blocks_per_request
-from kvcore.engines.vllm.grouping import CacheGroup, PlannedLayer
+from kvcore.engines.vllm.grouping import CacheGroup, distinct_specs
 from kvcore.engines.vllm.plan import Plan
 from kvcore.engines.vllm.specs import MambaSpec
 
@@ -83,13 +83,12 @@ def charge_request(plan: Plan) -> RequestCharge:
             total[1] = max(total[1], _copies(group, charged))
             total[2] += charged * share
             total[3] += held * share
-        for layer in group.layers:
-            if layer.stage == stage:
-                totals[layer.part][4] += plain_bytes(layer.spec, plan.max_model_len, plan.context)
+        own = [layer for layer in group.layers if layer.stage == stage]
+        plain = {id(spec): plain_bytes(spec, plan.max_model_len, plan.context) for spec in distinct_specs(own)}
+        for layer in own:
+            totals[layer.part][4] += plain[id(layer.spec)]
     parts = tuple(
-        PartCharge(
-            name=name, blocks=blocks, copies=copies, bytes_estimate=estimate, bytes_held=held, bytes_plain=plain
-        )
+        PartCharge(name=name, blocks=blocks, copies=copies, bytes_estimate=estimate, bytes_held=held, bytes_plain=plain)
         for name, (blocks, copies, estimate, held, plain) in totals.items()
     )
     return RequestCharge(stage=stage, block_bytes=block_bytes, parts=parts)
@@ -101,15 +100,14 @@ def _copies(group: CacheGroup, charged: int) -> int:
 
 def _shares(group: CacheGroup, stage: int, block_bytes: int) -> dict[str, int]:
     """Bytes of one block of the pool each part of the group takes; a group absent here still takes whole blocks."""
-    own = [layer for layer in group.layers if layer.stage == stage] or list(group.layers)
-    present = any(layer.stage == stage for layer in group.layers)
+    own = [layer for layer in group.layers if layer.stage == stage]
     shares: dict[str, int] = {}
-    for layer in own:
-        shares[layer.part] = shares.get(layer.part, 0) + (_page(layer) if present else 0)
+    if own:
+        pages = {id(spec): spec.page_size_bytes for spec in distinct_specs(own)}
+        for layer in own:
+            shares[layer.part] = shares.get(layer.part, 0) + pages[id(layer.spec)]
+    else:
+        shares = {layer.part: 0 for layer in group.layers}
     largest = max(shares, key=lambda name: shares[name])
     shares[largest] += block_bytes - sum(shares.values())
     return shares
-
-
-def _page(layer: PlannedLayer) -> int:
-    return layer.spec.page_size_bytes

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from kvcore.charge.plain import plain_bytes, plain_tokens
 from kvcore.charge.request_charge import RequestCharge
-from kvcore.engines.vllm.capacity import blocks_per_request
+from kvcore.engines.vllm.capacity import blocks_per_request, project
 from kvcore.engines.vllm.plan import Plan
 from kvcore.engines.vllm.specs import (
     AttentionSpec,
@@ -37,11 +37,12 @@ def tax_by_cause(plan: Plan, charge: RequestCharge) -> Mapping[str, int]:
     taxes[NULL_BLOCK] = charge.block_bytes
     for group in plan.groups:
         blocks = blocks_per_request(group, plan.max_model_len, plan.context)
-        layers = [layer.spec for layer in group.layers if layer.stage == charge.stage]
-        taxes[PADDING] += blocks * (charge.block_bytes - sum(_entries_bytes(spec) for spec in layers))
-        for spec in layers:
+        counted = project(group, charge.stage).counted_specs
+        entries = sum(_entries_bytes(spec) * count for spec, count in counted)
+        taxes[PADDING] += blocks * (charge.block_bytes - entries)
+        for spec, count in counted:
             for cause, amount in _layer_tax(spec, blocks, plan.max_model_len, plan.context).items():
-                taxes[cause] += amount
+                taxes[cause] += amount * count
     return taxes
 
 

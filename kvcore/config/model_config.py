@@ -1,5 +1,7 @@
 """ModelConfig: what a checkpoint says about itself, read with Hugging Face's names and vLLM's precedence."""
 
+import dataclasses
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -122,22 +124,22 @@ class ModelConfig:
         rule = f"the config states none of {names}, and model_type {self.model_type!r} has no known default"
         return config_error(self.path(key), None, rule, f"Add {ALIASES.get(key, (key,))[0]} from the model's card or code.")
 
-    @property
+    @functools.cached_property
     def num_attention_heads(self) -> int:
         """Query heads."""
         return self.integer("num_attention_heads")
 
-    @property
+    @functools.cached_property
     def num_key_value_heads(self) -> int:
         """Key/value heads before tensor parallelism (vLLM 0.33.0 `get_total_num_kv_heads`)."""
         return self.integer("num_key_value_heads", self.num_attention_heads)
 
-    @property
+    @functools.cached_property
     def hidden_size(self) -> int:
         """Width of the residual stream."""
         return self.integer("hidden_size")
 
-    @property
+    @functools.cached_property
     def head_dim(self) -> int:
         """Size of one head: stated, or hidden_size // num_attention_heads (vLLM 0.33.0 `get_head_size`)."""
         stated = self.optional_integer("head_dim")
@@ -174,7 +176,7 @@ def read_config(root: Mapping[str, Any]) -> ModelConfig:
         model_type=_model_type(root, text, architectures),
         num_hidden_layers=0,
     )
-    return ModelConfig(**{**vars(config), "num_hidden_layers": _layer_count(config)})
+    return dataclasses.replace(config, num_hidden_layers=_layer_count(config))
 
 
 def _layer_count(config: ModelConfig) -> int:

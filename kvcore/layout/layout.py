@@ -1,5 +1,6 @@
 """Layout: which tensors persist between decode steps, layer by layer, gathered into parts."""
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -58,7 +59,7 @@ class Layout:
     extra_retained_tokens: int = 0
     paging: GivenPaging | None = None
 
-    @property
+    @functools.cached_property
     def parts(self) -> tuple[Part, ...]:
         """The caches gathered by equality, in the order they first occur."""
         return gather(self.layers)

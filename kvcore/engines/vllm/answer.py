@@ -5,7 +5,7 @@ import dataclasses
 from kvcore import __version__
 from kvcore.budget import Budget, resolve_budget
 from kvcore.charge import RequestCharge, charge_request, tax_by_cause
-from kvcore.engines.vllm.checks import check_attention_heads
+from kvcore.engines.vllm.checks import check_attention_heads, check_dual_chunks
 from kvcore.engines.vllm.derivation import derive
 from kvcore.engines.vllm.first_releases import check_mechanisms, check_release
 from kvcore.engines.vllm.plan import Plan, plan
@@ -16,7 +16,9 @@ from kvcore.engines.vllm.reuse import state_warnings
 from kvcore.engines.vllm.sections import budget_section, capacity_section, layout_section, plan_section, request_section
 from kvcore.engines.vllm.settings import EngineSettings, resolve_settings
 from kvcore.layout import Layout
+from kvcore.report.inputs import all_inputs
 from kvcore.report.report import Engine, Report, Source, Tax, TaxCause, Weights
+from kvcore.report.sum_steps import sum_steps
 from kvcore.request import Request
 from kvcore.subject import Subject, subject_of
 
@@ -53,6 +55,7 @@ def work_out(request: Request, profile: Profile | None = None) -> Answer:
         check_release(subject.config.architecture, request.engine_version)
         expert_ranks = 1 if request.enable_expert_parallel else settings.tensor_parallel_size
         check_quantization(subject.config, expert_ranks, settings.kv_cache_dtype)
+        check_dual_chunks(subject.config)
     layout = subject.lay_out(request.speculative_config)
     check_mechanisms(layout, profile)
     budget = resolve_budget(request, subject.config, settings, layout)
@@ -77,22 +80,30 @@ def answer_vllm(request: Request) -> Report:
     result = work_out(request)
     planned, charge, settings = result.plan, result.charge, result.settings
     taxes = tax_by_cause(planned, charge) if charge is not None else {}
+    tax = Tax(
+        causes=tuple(TaxCause(name=name, bytes=amount) for name, amount in taxes.items()), bytes=sum(taxes.values())
+    )
+    budget = budget_section(result.budget)
+    layout = layout_section(result.layout, planned, settings)
+    paging = plan_section(planned, settings)
+    one_request = request_section(planned, charge)
+    capacity = capacity_section(planned, charge, result.budget)
+    derivation = derive(result.layout, planned, settings, result.budget, charge)
+    if charge is not None:
+        derivation += tuple(sum_steps(layout, paging, one_request, capacity, budget, tax))
     return Report(
-        inputs=dict(settings.inputs),
+        inputs=all_inputs(request, result.subject.name, settings.inputs),
         kvcore_version=__version__,
         engine=Engine(name="vllm", version=settings.engine_version or settings.profile.version),
         model=result.subject.name,
-        budget=budget_section(result.budget),
-        layout=layout_section(result.layout, planned, settings),
-        plan=plan_section(planned, settings),
-        request=request_section(planned, charge),
-        capacity=capacity_section(planned, charge, result.budget),
-        tax=Tax(
-            causes=tuple(TaxCause(name=name, bytes=amount) for name, amount in taxes.items()),
-            bytes=sum(taxes.values()),
-        ),
+        budget=budget,
+        layout=layout,
+        plan=paging,
+        request=one_request,
+        capacity=capacity,
+        tax=tax,
         weights=Weights(bytes_per_gpu=None, params=None, kind="not computed"),
-        derivation=derive(result.layout, planned, settings, result.budget, charge),
+        derivation=derivation,
         warnings=_warnings(result),
         sources=_sources(result),
     )

@@ -39,29 +39,31 @@ class Stage:
 def bytes_per_block(groups: Sequence[CacheGroup], *, block_outermost: bool) -> int:
     """Bytes of one block of the pool: those of the widest group (vLLM 0.33.0 `_get_kv_cache_bytes_per_block`)."""
     if not block_outermost:
-        return max(sum(spec.block_stride_bytes for spec in group.specs) for group in groups)
+        return max(sum(spec.block_stride_bytes * count for spec, count in group.counted_specs) for group in groups)
     widest = max(group.page_size_bytes for group in groups)
-    alignment = math.lcm(*(spec.stride_alignment for group in groups for spec in group.specs))
+    alignment = math.lcm(*(spec.stride_alignment for group in groups for spec, _ in group.counted_specs))
     return -(-widest // alignment) * alignment
 
 
 def project(group: CacheGroup, stage: int) -> CacheGroup:
     """The group with the layers of one pipeline stage only (vLLM 0.33.0 `_project_kv_cache_groups_to_worker`)."""
     own = tuple(layer for layer in group.layers if layer.stage == stage)
+    if len(own) == len(group.layers):
+        return group
     return CacheGroup(layers=own, is_uniform_type=group.is_uniform_type)
 
 
 def blocks_per_request(group: CacheGroup, max_model_len: int, context: ChargeContext) -> int:
     """Blocks of one group the engine charges one request."""
     if group.is_uniform_type:
-        return max(spec.blocks_per_request(max_model_len, context) for spec in group.specs)
+        return max(spec.blocks_per_request(max_model_len, context) for spec, _ in group.counted_specs)
     return group.specs[0].blocks_per_request(max_model_len, context)
 
 
 def blocks_held(group: CacheGroup, max_model_len: int, context: ChargeContext) -> int:
     """Blocks of one group a running request holds."""
     if group.is_uniform_type:
-        return max(spec.blocks_held(max_model_len, context) for spec in group.specs)
+        return max(spec.blocks_held(max_model_len, context) for spec, _ in group.counted_specs)
     return group.specs[0].blocks_held(max_model_len, context)
 
 

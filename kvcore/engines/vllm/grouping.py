@@ -1,7 +1,8 @@
 """Grouping: which layers share a block table (vLLM 0.33.0 `v1/core/kv_cache_planning.get_kv_cache_groups`)."""
 
 import dataclasses
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from kvcore.arithmetic import cdiv
@@ -38,10 +39,15 @@ class CacheGroup:
     layers: tuple[PlannedLayer, ...]
     is_uniform_type: bool = False
 
-    @property
+    @functools.cached_property
     def specs(self) -> tuple[LayerSpec, ...]:
         """The layers' specs in order."""
         return tuple(layer.spec for layer in self.layers)
+
+    @functools.cached_property
+    def counted_specs(self) -> tuple[tuple[LayerSpec, int], ...]:
+        """Every spec with the number of layers that have it."""
+        return counted_specs(self.layers)
 
     @property
     def block_size(self) -> int:
@@ -51,12 +57,35 @@ class CacheGroup:
     @property
     def prefix_cacheable(self) -> bool:
         """Whether finished blocks of the group can be kept for reuse; rings cannot."""
-        return not any(isinstance(spec, CircularBufferSpec) for spec in self.specs)
+        return not any(isinstance(spec, CircularBufferSpec) for spec, _ in self.counted_specs)
 
     @property
     def page_size_bytes(self) -> int:
         """Bytes of one block over the group's layers."""
-        return sum(spec.page_size_bytes for spec in self.specs)
+        return sum(spec.page_size_bytes * count for spec, count in self.counted_specs)
+
+
+def counted_specs(layers: Iterable[PlannedLayer]) -> tuple[tuple[LayerSpec, int], ...]:
+    """The specs of some layers, each once, with the number of its layers. Layers of one part share one spec object."""
+    counts: dict[int, int] = {}
+    specs: dict[int, LayerSpec] = {}
+    for layer in layers:
+        key = id(layer.spec)
+        specs[key] = layer.spec
+        counts[key] = counts.get(key, 0) + 1
+    return tuple((spec, counts[key]) for key, spec in specs.items())
+
+
+def distinct_specs(layers: Iterable[PlannedLayer]) -> tuple[LayerSpec, ...]:
+    """The specs of some layers, each once."""
+    return tuple(spec for spec, _ in counted_specs(layers))
+
+
+def with_specs(layers: Iterable[PlannedLayer], change: Callable[[LayerSpec], LayerSpec]) -> list[PlannedLayer]:
+    """The layers with every spec changed; layers that shared a spec share the changed one."""
+    layers = list(layers)
+    changed = {id(spec): change(spec) for spec in distinct_specs(layers)}
+    return [dataclasses.replace(layer, spec=changed[id(layer.spec)]) for layer in layers]
 
 
 def group_layers(
@@ -113,7 +142,7 @@ def promote_local_layers(layers: Sequence[PlannedLayer]) -> list[PlannedLayer]:
     promoted = list(layers)
     if full_block_sizes:
         block_size = full_block_sizes.pop() if len(full_block_sizes) == 1 else None
-        promoted = [dataclasses.replace(layer, spec=_promoted(layer.spec, block_size)) for layer in layers]
+        promoted = with_specs(layers, lambda spec: _promoted(spec, block_size))
     if not (_is_uniform(promoted) or is_uniform_type(promoted)):
         raise refusal(
             "disable_hybrid_kv_cache_manager",
@@ -145,7 +174,7 @@ def _promoted(spec: LayerSpec, full_block_size: int | None) -> LayerSpec:
 
 def is_uniform_type(layers: Sequence[PlannedLayer]) -> bool:
     """Whether one group may hold the layers though their pages differ (vLLM 0.33.0 `UniformTypeKVCacheSpecs`)."""
-    specs = [layer.spec for layer in layers]
+    specs = distinct_specs(layers)
     return (
         len({spec.block_size for spec in specs}) == 1
         and len({spec.uniform_type for spec in specs}) == 1
@@ -154,14 +183,13 @@ def is_uniform_type(layers: Sequence[PlannedLayer]) -> bool:
 
 
 def _is_uniform(layers: Sequence[PlannedLayer]) -> bool:
-    return len({layer.spec.merge_key for layer in layers}) == 1
+    return len({spec.merge_key for spec in distinct_specs(layers)}) == 1
 
 
 def _can_unify_pages(layers: Sequence[PlannedLayer]) -> bool:
-    largest = max(layer.spec.page_size_bytes for layer in layers)
-    return all(
-        not isinstance(layer.spec, MLAAttentionSpec) or largest % layer.spec.page_size_bytes == 0 for layer in layers
-    )
+    specs = distinct_specs(layers)
+    largest = max(spec.page_size_bytes for spec in specs)
+    return all(not isinstance(spec, MLAAttentionSpec) or largest % spec.page_size_bytes == 0 for spec in specs)
 
 
 def _check_multiples(layers: Sequence[PlannedLayer], profile: Profile) -> None:
@@ -199,8 +227,8 @@ def _full_allocation_fallback(layers: Sequence[PlannedLayer]) -> list[PlannedLay
 
 def _unify_page_size(layers: Sequence[PlannedLayer]) -> list[PlannedLayer]:
     """Brings every page to the largest one (vLLM 0.33.0 `unify_kv_cache_spec_page_size`)."""
-    largest = max(layer.spec.page_size_bytes for layer in layers)
-    return [dataclasses.replace(layer, spec=_with_page(layer.spec, largest)) for layer in layers]
+    largest = max(spec.page_size_bytes for spec in distinct_specs(layers))
+    return with_specs(layers, lambda spec: _with_page(spec, largest))
 
 
 def _with_page(spec: LayerSpec, largest: int) -> LayerSpec:
@@ -217,9 +245,10 @@ def _with_page(spec: LayerSpec, largest: int) -> LayerSpec:
 
 def _equal_size_groups(layers: Sequence[PlannedLayer], profile: Profile) -> tuple[CacheGroup, ...]:
     """Groups of one size, each bucket dealt out in strides (`_get_kv_cache_groups_uniform_page_size`)."""
+    keys = {id(spec): spec.merge_key for spec in distinct_specs(layers)}
     buckets: dict[LayerSpec, list[PlannedLayer]] = {}
     for layer in layers:
-        buckets.setdefault(layer.spec.merge_key, []).append(layer)
+        buckets.setdefault(keys[id(layer.spec)], []).append(layer)
     counts = [len(bucket) for bucket in buckets.values()]
     size = profile.group_size(counts)
     groups: list[CacheGroup] = []

@@ -25,7 +25,7 @@ from kvcore.engines.vllm.grouping import CacheGroup, PlannedLayer, group_layers
 from kvcore.engines.vllm.latent_block import forced_latent_block
 from kvcore.engines.vllm.profile import PrintedTokens
 from kvcore.engines.vllm.settings import EngineSettings
-from kvcore.engines.vllm.specs import ChargeContext, ChunkedLocalAttentionSpec, SlidingWindowSpec
+from kvcore.engines.vllm.specs import ChargeContext, ChunkedLocalAttentionSpec, LayerSpec, SlidingWindowSpec
 from kvcore.engines.vllm.stages import layers_per_stage, stage_of_layers
 from kvcore.engines.vllm.store import StoreContext, Stored, store
 from kvcore.engines.vllm.tensor_layout import BLOCK_OUTERMOST, is_block_outermost, resolve_tensor_layout
@@ -319,15 +319,21 @@ def _planned_layers(
     by_layer: dict[tuple[int, Cache, bool], PlannedPart] = {
         (index, item.part.cache, item.part.draft): item for item in parts for index in item.part.layer_indices
     }
+    specs = {item.part.name: _planned_spec(item, layout.extra_retained_tokens) for item in parts}
     planned = []
     for layer in layout.layers:
-        item = by_layer[(layer.layer_index, layer.cache, layer.draft)]
+        name = by_layer[(layer.layer_index, layer.cache, layer.draft)].part.name
         stage = last if layer.draft or layer.layer_index >= len(stages) else stages[layer.layer_index]
-        spec = dataclasses.replace(item.stored.spec, is_draft=layer.draft)
-        if isinstance(spec, SlidingWindowSpec):
-            spec = dataclasses.replace(spec, extra_retained_tokens=layout.extra_retained_tokens)
-        planned.append(PlannedLayer(part=item.part.name, layer_index=layer.layer_index, stage=stage, spec=spec))
+        planned.append(PlannedLayer(part=name, layer_index=layer.layer_index, stage=stage, spec=specs[name]))
     return sorted(planned, key=lambda layer: layer.stage)
+
+
+def _planned_spec(item: PlannedPart, extra_retained_tokens: int) -> LayerSpec:
+    """The spec all layers of a part share: one object, so that later steps work on parts and not on layers."""
+    spec = dataclasses.replace(item.stored.spec, is_draft=item.part.draft)
+    if isinstance(spec, SlidingWindowSpec):
+        return dataclasses.replace(spec, extra_retained_tokens=extra_retained_tokens)
+    return spec
 
 
 def _distinct_backends(parts: Sequence[PlannedPart]) -> tuple[Backend, ...]:

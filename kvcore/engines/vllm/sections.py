@@ -111,6 +111,7 @@ def plan_section(plan: Plan, settings: EngineSettings) -> PlanReport:
         kv_cache_layout=plan.kv_cache_layout,
         attention_backends=tuple(backend.name for backend in plan.backends),
         stage_layers=plan.stage_layers,
+        context_shards=plan.context.decode_context_parallel_size,
     )
 
 
