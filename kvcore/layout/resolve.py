@@ -36,6 +36,10 @@ MM_PREFIX_BY_TEXT = frozenset({"gemma4_text", "gemma4_unified_text"})
 """Text model types that say so in ``use_bidirectional_attention`` (vLLM 0.33.0 `Gemma4ModelArchConfigConvertor`)."""
 
 
+GEMMA4_VIDEO_TOKENS = 32 * (70 + 2 + 6)
+"""Frames of Gemma 4's longest video times soft, border and time stamp tokens (vLLM 0.33.0 `get_mm_max_tokens_per_item`)."""
+
+
 def architecture_of(config: ModelConfig) -> Architecture:
     """The row that describes a checkpoint, wrappers and pooling heads resolved.
 
@@ -80,11 +84,13 @@ def _row(name: str) -> Architecture | None:
 
 
 def _wrapped_traits(outer: Traits, inner: Traits, config: ModelConfig) -> Traits:
+    mm_prefix_lm = is_mm_prefix_lm(config)
     return dataclasses.replace(
         inner,
+        largest_item_tokens=GEMMA4_VIDEO_TOKENS if mm_prefix_lm and config.model_type in MM_PREFIX_BY_TEXT else 0,
         pooling=outer.pooling or inner.pooling,
         supports_pipeline=outer.supports_pipeline and inner.supports_pipeline,
-        mm_prefix_lm=is_mm_prefix_lm(config),
+        mm_prefix_lm=mm_prefix_lm,
     )
 
 

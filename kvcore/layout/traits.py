@@ -17,6 +17,7 @@ class Traits:
         encoder_decoder: Cross attention over an encoder's output.
         latent: Multi-head latent attention: one latent per token on every rank.
         mm_prefix_lm: Image tokens attend in both directions (vLLM `is_mm_prefix_lm`), which changes the backend.
+        largest_item_tokens: Tokens of the largest image or video, which one batch must hold; 0: no such bound.
         alibi: Positions enter as linear biases, which keeps FlashAttention 3 and 4 out.
         supports_pipeline: Whether the engine's model class can be split into stages.
         replicates_kv_heads: Whether the model class replicates KV heads when tensor parallelism exceeds them.
@@ -32,6 +33,7 @@ class Traits:
     encoder_decoder: bool = False
     latent: bool = False
     mm_prefix_lm: bool = False
+    largest_item_tokens: int = 0
     alibi: bool = False
     supports_pipeline: bool = True
     replicates_kv_heads: bool = True

@@ -89,14 +89,14 @@ def shared_page(layout: Layout, context: StoreContext, first: FirstLayer) -> tup
     head_size = layout.head_size or first.cache.head_size
     cache = AttentionCache(name=first.cache.name, num_kv_heads=heads, head_size=head_size, head_size_v=head_size)
     in_model_dtype = key_value_store(cache, dataclasses.replace(context, kv_cache_dtype="auto"))
-    full = in_model_dtype.entry_bytes
     quantized = key_value_store(cache, context)
-    primary = quantized.plain_entry_bytes if first.in_model_dtype else quantized.entry_bytes
+    backend = in_model_dtype.backend if first.in_model_dtype else quantized.backend
+    packs = backend.name == quantized.backend.name  # only the backend of a packed format knows its bytes and blocks
+    full = in_model_dtype.entry_bytes
+    primary = quantized.entry_bytes if packs else quantized.plain_entry_bytes
     if primary == full:
         return context.block_size, None
-    backend = in_model_dtype.backend if first.in_model_dtype else quantized.backend
-    same = backend.name == quantized.backend.name  # kernels choose their blocks by the cache dtype asked for
-    smallest = (quantized.backend if same else backend).smallest_block
+    smallest = (quantized.backend if packs else backend).smallest_block
     step = max(smallest, context.block_size)
     required = max(full * smallest, context.state_page_size_padded or 0)
     block_size = max(context.block_size, step * cdiv(required, step * primary))

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from kvcore.config import ModelConfig
 from kvcore.dtypes import is_fp8
-from kvcore.engines.vllm.selection.dense import HOPPER
+from kvcore.engines.vllm.selection.dense import ADA, HOPPER
 from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.errors import refusal
 from kvcore.layout.cache import AttentionCache, LatentCache
@@ -20,6 +21,7 @@ def check_deployment(layout: Layout, settings: EngineSettings, traits: Traits) -
     _check_pipeline(settings, traits)
     _check_towers(layout, settings)
     _check_alibi(settings, traits)
+    _check_mixed_head_sizes(layout, settings)
     _check_decode_context_parallel(layout, settings, traits)
 
 
@@ -50,6 +52,18 @@ def check_shared_layers(layout: Layout, stages: Sequence[int]) -> None:
             raise refusal("pipeline_parallel_size", max(stages) + 1, rule, "Use 1.")
 
 
+def check_dual_chunks(config: ModelConfig) -> None:
+    """Dual chunk attention, which Qwen's checkpoints of a million tokens state, has no kernel left (vLLM 0.33.0).
+
+    Raises:
+        EngineRefusal: The config asks for it.
+    """
+    stated = config.get("dual_chunk_attention_config")
+    if stated:
+        rule = "no attention backend of vLLM 0.33.0 takes dual chunk attention"
+        raise refusal(config.path("dual_chunk_attention_config"), stated, rule, "Take the key out of the config.")
+
+
 def _check_towers(layout: Layout, settings: EngineSettings) -> None:
     tp = settings.tensor_parallel_size
     for key, size in layout.tower_sizes:
@@ -61,6 +75,15 @@ def _check_towers(layout: Layout, settings: EngineSettings) -> None:
 def _check_alibi(settings: EngineSettings, traits: Traits) -> None:
     if traits.alibi and is_fp8(settings.kv_cache_dtype) and settings.gpu.capability[0] == HOPPER:
         rule = "vLLM runs ALiBi on FlashAttention 2, which does not read an fp8 cache"
+        raise refusal("kv_cache_dtype", settings.kv_cache_dtype, rule, "Use auto.")
+
+
+def _check_mixed_head_sizes(layout: Layout, settings: EngineSettings) -> None:
+    """Models of several head sizes run on Triton where FlashAttention 4 does not (vLLM 0.33.0 `Gemma4Config`)."""
+    sizes = {layer.cache.head_size for layer in layout.layers if isinstance(layer.cache, AttentionCache)}
+    old = settings.gpu.capability < ADA and settings.attention_backend is None
+    if len(sizes) > 1 and old and settings.kv_cache_dtype.startswith("fp8"):
+        rule = "vLLM runs models of several head sizes on Triton here, whose fp8 cache needs compute capability 8.9"
         raise refusal("kv_cache_dtype", settings.kv_cache_dtype, rule, "Use auto.")
 
 

@@ -74,3 +74,14 @@ def test_a_deployment_is_refused(config: dict[str, Any], request_fields: dict[st
 )
 def test_a_deployment_next_to_it_is_answered(config: dict[str, Any], request_fields: dict[str, Any]) -> None:
     assert first_error(config, **request_fields) == ""
+
+
+def test_an_fp8_cache_needs_more_than_ampere_where_head_sizes_mix() -> None:
+    gemma4 = {**GEMMA4, "num_kv_shared_layers": 0}
+    assert "several head sizes" in first_error(gemma4, gpu="A100", kv_cache_dtype="fp8")
+    assert first_error(gemma4, gpu="A100") == ""
+
+
+def test_dual_chunk_attention_is_refused() -> None:
+    config = {**LLAMA, "dual_chunk_attention_config": {"chunk_size": 262_144}}
+    assert "dual_chunk_attention_config" in first_error(config)

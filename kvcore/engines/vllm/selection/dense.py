@@ -11,6 +11,7 @@ TURBOQUANT_DTYPES = ("turboquant_k8v4", "turboquant_4bit_nc", "turboquant_k3v4_n
 NVFP4 = ("nvfp4", "nvfp4_4over6")
 ANY_DTYPE: frozenset[str] = frozenset()
 
+ADA = (8, 9)
 HOPPER, BLACKWELL, BLACKWELL_THOR = 9, 10, 11
 FA4_MAJORS = (HOPPER, BLACKWELL, BLACKWELL_THOR)
 FA3_LARGEST_HEAD, FA4_LARGEST_HEAD = 256, 512
@@ -73,6 +74,8 @@ def _flashinfer(query: LayerQuery) -> str | None:
 
 
 def _triton(query: LayerQuery) -> str | None:
+    if query.kv_cache_dtype.startswith("fp8") and query.capability < ADA:
+        return "an fp8 cache needs compute capability 8.9"
     return None if query.head_size >= 32 else f"head size {query.head_size} is below 32"
 
 
