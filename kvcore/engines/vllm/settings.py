@@ -1,15 +1,22 @@
 """Settings: every engine flag after vLLM's defaults, and where each value came from."""
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from kvcore.arithmetic import GIB
 from kvcore.catalog.gpus import Gpu, find_gpu
 from kvcore.config import ModelConfig
 from kvcore.dtypes import canonical
-from kvcore.engines.vllm.checkpoint import NO_FLOAT16_MODEL_TYPES, auto_dtype, declared_kv_cache_dtype, derived_max_model_len
+from kvcore.engines.vllm.batching import resolve_async_scheduling, resolve_batch
+from kvcore.engines.vllm.checkpoint import (
+    NO_FLOAT16_MODEL_TYPES,
+    auto_dtype,
+    declared_kv_cache_dtype,
+    derived_max_model_len,
+)
 from kvcore.engines.vllm.profile import Profile
+from kvcore.engines.vllm.recorder import InputRecorder
 from kvcore.engines.vllm.scheduling import concurrent_batches, in_flight_batches
 from kvcore.engines.vllm.state_settings import can_reuse_states, resolve_state_settings
 from kvcore.errors import refusal
@@ -19,13 +26,9 @@ from kvcore.request import Request
 
 DEFAULT_GPU = "H100"
 
-OLDER_RUNNER_METHODS = frozenset({"suffix", "custom_class"})
-"""Speculative methods only the V1 model runner has (vLLM 0.33.0 `_get_v2_model_runner_unsupported_features`)."""
-
+FITTED_LENGTH = "the longest that fits, at most the model's limit"
 NO_HYBRID_REUSE = "off in this release for models with states beside attention"
 
-_LARGE_GPU_BYTES = 70 * GIB
-_VERY_LARGE_GPU_BYTES = 160 * GIB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,18 +78,8 @@ def resolve_settings(request: Request, config: ModelConfig | None, traits: Trait
         InputError: The GPU is unknown.
         EngineRefusal: The engine refuses a value, for example a context longer than the model's.
     """
-    inputs: dict[str, Input] = {}
-
-    def put(name: str, value: object, origin: str, note: str) -> None:
-        inputs[name] = Input(value=value, origin=origin, note=note)
-
-    def take(name: str, default: object, note: str) -> Any:
-        value = getattr(request, name)
-        if name in request.given and value is not None:
-            put(name, value, "given", "")
-            return value
-        put(name, default, "default", note)
-        return default
+    recorder = InputRecorder(request)
+    put, take = recorder.put, recorder.take
 
     gpu = _resolve_gpu(request)
     put("gpu", gpu.name, "given" if request.gpu else "default", "" if request.gpu else "sets the engine's defaults")
@@ -100,66 +93,32 @@ def resolve_settings(request: Request, config: ModelConfig | None, traits: Trait
     kv_cache_dtype = _resolve_kv_cache_dtype(request, config, dtype)
     if kv_cache_dtype == "auto" and gpu.capability[0] == 10:
         kv_cache_dtype = traits.blackwell_kv_cache_dtype
-    put("kv_cache_dtype", kv_cache_dtype, *_origin(request, "kv_cache_dtype", "as the checkpoint declares, else the model dtype"))
+    dtype_note = "as the checkpoint declares, else the model dtype"
+    put("kv_cache_dtype", kv_cache_dtype, *_origin(request, "kv_cache_dtype", dtype_note))
 
     max_model_len = _resolve_max_model_len(request, config, traits)
     auto_fit = request.max_model_len == -1
     if auto_fit and not profile.auto_fit:
         rule = f"vLLM {profile.version} does not fit the length to the memory; releases from 0.14 on do"
         raise refusal("max_model_len", -1, rule, "Give a length.")
-    note = "the longest that fits, at most the model's limit" if auto_fit else "the model's limit"
-    put("max_model_len", max_model_len, "derived" if auto_fit else _origin(request, "max_model_len", "")[0], note if auto_fit or request.max_model_len is None else "")
+    origin, note = ("derived", FITTED_LENGTH) if auto_fit else _origin(request, "max_model_len", "the model's limit")
+    put("max_model_len", max_model_len, origin, note)
 
-    usage_context = take("usage_context", "server", "vllm serve")
-    batch, batch_note = default_max_num_batched_tokens(gpu, usage_context, profile)
-    if not traits.chunked_prefill and max_model_len > batch:
-        batch, batch_note = max_model_len, "raised to max_model_len: chunked prefill is off"
-    max_num_batched_tokens = take("max_num_batched_tokens", batch, batch_note)
-    if not traits.chunked_prefill and max_num_batched_tokens < max_model_len:
-        raise refusal(
-            "max_num_batched_tokens",
-            max_num_batched_tokens,
-            f"vLLM refuses fewer batched tokens than max_model_len ({max_model_len:,}) where chunked prefill is off",
-            f"Set max_num_batched_tokens to at least {max_model_len:,}.",
-        )
-    seqs = min(1024 if _is_large(gpu) else 256, max_num_batched_tokens)
-    max_num_seqs = take("max_num_seqs", seqs, "by GPU memory, at most max_num_batched_tokens")
-    if "max_num_batched_tokens" not in request.given and traits.chunked_prefill:
-        capped = min(max_num_batched_tokens, max_num_seqs * max_model_len)
-        if capped != max_num_batched_tokens:
-            max_num_batched_tokens = capped
-            put("max_num_batched_tokens", capped, "default", "capped at max_num_seqs × max_model_len")
-
-    by_default = traits.prefix_caching and (profile.hybrid_prefix_caching or not traits.keeps_state)
-    caching_note = "on where the architecture supports it" if by_default or not traits.prefix_caching else NO_HYBRID_REUSE
-    prefix_caching = take("enable_prefix_caching", by_default, caching_note)
-    prefix_caching = bool(prefix_caching and (traits.prefix_caching or traits.attention_free))
-    prefix_caching = prefix_caching and (not traits.keeps_state or can_reuse_states(traits, profile))
-    put("enable_prefix_caching", prefix_caching, inputs["enable_prefix_caching"].origin, inputs["enable_prefix_caching"].note)
+    batch = resolve_batch(recorder, gpu, max_model_len, traits, profile)
+    prefix_caching = _resolve_prefix_caching(recorder, traits, profile)
     states = resolve_state_settings(request, config, traits, profile, dtype=dtype, enable_prefix_caching=prefix_caching)
-    inputs.update(states.inputs)
+    recorder.inputs.update(states.inputs)
 
-    older_runner = request.speculative_config is not None and request.speculative_config.method in OLDER_RUNNER_METHODS
-    reused_states = states.mamba_cache_mode != "none" and not profile.async_with_state_reuse
-    async_scheduling = take(
-        "async_scheduling",
-        profile.async_scheduling and not traits.pooling and not older_runner and not reused_states,
-        "on, except for pooling models and suffix drafts" if profile.async_scheduling else "off in this release",
-    )
-    if async_scheduling and older_runner:
-        rule = "vLLM runs this speculative method on its older model runner, which cannot schedule ahead with it"
-        raise refusal("async_scheduling", async_scheduling, rule, "Leave async_scheduling out.")
-    if async_scheduling and reused_states:
-        rule = f"vLLM {profile.version} does not schedule ahead where states are kept for reuse"
-        raise refusal("async_scheduling", async_scheduling, rule, "Leave it out, or set enable_prefix_caching to false.")
+    async_scheduling = resolve_async_scheduling(recorder, states.mamba_cache_mode, traits, profile)
     running = concurrent_batches(pp, async_scheduling=async_scheduling, config=config, traits=traits, profile=profile)
     batches = in_flight_batches(running, profile)
     in_flight_note = f"{batches} batches in flight × max_num_batched_tokens"
-    max_in_flight_tokens = take("max_in_flight_tokens", batches * max_num_batched_tokens, in_flight_note)
+    max_in_flight_tokens = take("max_in_flight_tokens", batches * batch.max_num_batched_tokens, in_flight_note)
 
     speculative = request.speculative_config
     if speculative is not None:
-        put("speculative_config", {"method": speculative.method, "num_speculative_tokens": speculative.num_speculative_tokens}, "given", "")
+        drafts = {"method": speculative.method, "num_speculative_tokens": speculative.num_speculative_tokens}
+        put("speculative_config", drafts, "given", "")
     return EngineSettings(
         profile=profile,
         engine_version=request.engine_version,
@@ -173,14 +132,14 @@ def resolve_settings(request: Request, config: ModelConfig | None, traits: Trait
         dtype=dtype,
         kv_cache_dtype=kv_cache_dtype,
         kv_cache_dtype_skip_layers=request.kv_cache_dtype_skip_layers or (),
-        max_num_batched_tokens=max_num_batched_tokens,
-        max_num_seqs=max_num_seqs,
+        max_num_batched_tokens=batch.max_num_batched_tokens,
+        max_num_seqs=batch.max_num_seqs,
         async_scheduling=async_scheduling,
         max_concurrent_batches=batches,
         max_in_flight_tokens=max_in_flight_tokens,
         decode_set_aside_percent=take("decode_set_aside_percent", 0.0, "no prefill/decode split"),
         enable_prefix_caching=prefix_caching,
-        disable_hybrid_kv_cache_manager=take("disable_hybrid_kv_cache_manager", False, "vLLM default"),
+        disable_hybrid_kv_cache_manager=take("disable_hybrid_kv_cache_manager", default=False, note="vLLM default"),
         mamba_chunk_size=states.mamba_chunk_size,
         mamba_cache_mode=states.mamba_cache_mode,
         mamba_cache_dtype=states.mamba_cache_dtype,
@@ -188,29 +147,28 @@ def resolve_settings(request: Request, config: ModelConfig | None, traits: Trait
         num_speculative_tokens=speculative.num_speculative_tokens if speculative else 0,
         block_size=request.block_size,
         attention_backend=request.attention_backend,
-        inputs=inputs,
+        inputs=recorder.inputs,
     )
 
 
-def default_max_num_batched_tokens(gpu: Gpu, usage_context: str, profile: Profile) -> tuple[int, str]:
-    """Batch default by GPU memory and entry point (vLLM 0.33.0 `EngineArgs.get_batch_defaults`), and its reason."""
-    memory = gpu.usable_bytes or 0
-    if profile.very_large_gpu_batch and memory >= _VERY_LARGE_GPU_BYTES:
-        return 16_384, "default for GPUs of at least 160 GiB"
-    if _is_large(gpu):
-        return (16_384 if usage_context == "llm" else 8_192), "default for GPUs of at least 70 GiB other than A100"
-    return (8_192 if usage_context == "llm" else 2_048), "default for GPUs under 70 GiB and A100"
-
-
-def _is_large(gpu: Gpu) -> bool:
-    is_excluded = "a100" in gpu.name.lower() or gpu.name == "GB10"
-    return (gpu.usable_bytes or 0) >= _LARGE_GPU_BYTES and not is_excluded
+def _resolve_prefix_caching(recorder: InputRecorder, traits: Traits, profile: Profile) -> bool:
+    """Whether finished blocks are kept for reuse: as asked, where the architecture and the release can."""
+    by_default = traits.prefix_caching and (profile.hybrid_prefix_caching or not traits.keeps_state)
+    note = "on where the architecture supports it" if by_default or not traits.prefix_caching else NO_HYBRID_REUSE
+    asked = bool(recorder.take("enable_prefix_caching", by_default, note))
+    is_possible = traits.prefix_caching or traits.attention_free
+    resolved = asked and is_possible and (not traits.keeps_state or can_reuse_states(traits, profile))
+    recorder.correct("enable_prefix_caching", resolved)
+    return resolved
 
 
 def _resolve_gpu(request: Request) -> Gpu:
     if request.gpu_memory_gib is not None and request.gpu is None:
         return Gpu(name="typed", usable_bytes=int(request.gpu_memory_gib * GIB), compute_capability="9.0", note="typed by hand")
-    return find_gpu(request.gpu or DEFAULT_GPU)
+    gpu = find_gpu(request.gpu or DEFAULT_GPU)
+    if request.gpu_memory_gib is not None:
+        return dataclasses.replace(gpu, usable_bytes=int(request.gpu_memory_gib * GIB))
+    return gpu
 
 
 def _origin(request: Request, name: str, note: str) -> tuple[str, str]:
