@@ -202,7 +202,6 @@ def capacity_section(plan: SglangPlan, request: RequestReport, settings: SglangS
         )
     limits = held_limits(plan, pools, settings)
     binds = min(limits, key=lambda name: limits[name])
-    one_pool = pools.state is None and pools.tokens.window_tokens is None
     tokens = pools.tokens.max_total_num_tokens
     return Capacity(
         num_gpu_blocks=tokens // settings.page_size,
@@ -211,7 +210,7 @@ def capacity_section(plan: SglangPlan, request: RequestReport, settings: SglangS
             held=float(limits[binds]),
             plain=int(pools.memory.rest_gib * GIB) / request.bytes_plain if request.bytes_plain else None,
         ),
-        tokens=Tokens(engine_log=tokens, per_token_pool=tokens if one_pool else None),
+        tokens=Tokens(engine_log=tokens, per_token_pool=pools.tokens.full_tokens or None),
         max_model_len_that_fits=min(settings.context_len, tokens),
         binds=binds,
         fits=True,

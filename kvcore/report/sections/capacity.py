@@ -5,12 +5,16 @@ from kvcore.report.figures import byte_count, count, times, times_at_most
 from kvcore.report.report import Capacity, PlanReport, Report
 from kvcore.report.sections.wording import engine_name
 
+TOKEN_LINES = {"sglang": "max_total_num_tokens"}
+"""How engines other than vLLM call the tokens they log."""
+
 
 def capacity(report: Report) -> tuple[Block, ...]:
     """Returns how much fits and the plan behind it; nothing when neither was computed."""
     blocks: list[Block] = []
     if report.capacity is not None:
         blocks.append(_capacity_table(report, report.capacity))
+        blocks.extend(_pools_table(report, report.capacity))
         blocks.extend(_pool_note(report, report.capacity))
     if report.plan is not None:
         blocks.append(_groups_table(report, report.plan))
@@ -19,6 +23,7 @@ def capacity(report: Report) -> tuple[Block, ...]:
 
 def _capacity_table(report: Report, found: Capacity) -> Table:
     engine = engine_name(report)
+    line = TOKEN_LINES.get(report.engine.name if report.engine else "", "GPU KV cache size")
     entries: list[tuple[str, Text, str]] = [
         ("cache blocks", (count("capacity.num_gpu_blocks", found.num_gpu_blocks),), "budget ÷ bytes of one block"),
         (
@@ -39,7 +44,7 @@ def _capacity_table(report: Report, found: Capacity) -> Table:
         (
             "tokens, as logged",
             (count("capacity.tokens.engine_log", found.tokens.engine_log),),
-            f'{engine}\'s "GPU KV cache size"',
+            f'{engine}\'s "{line}"',
         ),
         (
             "tokens in a true pool",
@@ -58,6 +63,30 @@ def _capacity_table(report: Report, found: Capacity) -> Table:
     rows = tuple(Row(((label,), value, (meaning,))) for label, value, meaning in entries)
     columns = (Column("Quantity"), Column("Value", "right"), Column("Meaning"))
     return Table(f"Capacity under {engine}", columns, rows, id="capacity-table")
+
+
+def _pools_table(report: Report, found: Capacity) -> tuple[Block, ...]:
+    """The pools of an engine that divides its memory into several; nothing where there is one kind of block."""
+    if not found.pools:
+        return ()
+    rows = tuple(
+        Row(
+            (
+                (pool.name,),
+                (count(f"capacity.pools.{index}.entries", pool.entries, pool.unit),),
+                (byte_count(f"capacity.pools.{index}.bytes_per_entry", pool.bytes_per_entry),),
+                (byte_count(f"capacity.pools.{index}.bytes", pool.bytes),),
+            )
+        )
+        for index, pool in enumerate(found.pools)
+    )
+    columns = (
+        Column("Pool"),
+        Column("Entries", "right"),
+        Column("Bytes of one entry", "right", "GPU"),
+        Column("Bytes", "right", "GPU"),
+    )
+    return (Table(f"Pools {engine_name(report)} divides its memory into", columns, rows, id="pools"),)
 
 
 def _pool_note(report: Report, found: Capacity) -> tuple[Block, ...]:
