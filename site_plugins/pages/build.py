@@ -6,8 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 import kvcore
+import site_plugins.charts
 import site_plugins.pages
 from kvcore.catalog import ModelEntry
+from site_plugins.charts.drawn import draw
+from site_plugins.charts.figure import Draw
 from site_plugins.pages.answers import Ask
 from site_plugins.pages.generated import GeneratedFile
 from site_plugins.pages.index_page import index_files
@@ -17,7 +20,9 @@ from site_plugins.pages.store import Store, folder_digest
 from site_plugins.pages.summary import Summary, summarise
 
 
-def catalogue_files(entries: Sequence[ModelEntry], ask: Ask, site_url: str, store: Store) -> tuple[GeneratedFile, ...]:
+def catalogue_files(
+    entries: Sequence[ModelEntry], ask: Ask, site_url: str, store: Store, drawing: Draw = draw
+) -> tuple[GeneratedFile, ...]:
     """Returns the pages and data files of every model, the models index and the overview of kinds.
 
     Args:
@@ -25,10 +30,11 @@ def catalogue_files(entries: Sequence[ModelEntry], ask: Ask, site_url: str, stor
         ask: Answers a request.
         site_url: Where the site will be published; permalinks start with it.
         store: Pages of earlier builds.
+        drawing: Draws a chart's specification.
     """
 
     def made(entry: ModelEntry) -> tuple[tuple[GeneratedFile, ...], Summary]:
-        return model_files(entry, ask, site_url), summarise(entry, ask)
+        return model_files(entry, ask, site_url, drawing), summarise(entry, ask)
 
     files: list[GeneratedFile] = []
     models: list[tuple[ModelEntry, Summary]] = []
@@ -42,6 +48,6 @@ def catalogue_files(entries: Sequence[ModelEntry], ask: Ask, site_url: str, stor
 
 def page_store(folder: Path) -> Store:
     """Returns the store for pages made by the present sources of kvcore and of the page builders."""
-    sources = [Path(module.__path__[0]) for module in (kvcore, site_plugins.pages)]
+    sources = [Path(module.__path__[0]) for module in (kvcore, site_plugins.pages, site_plugins.charts)]
     gpus = sources[0] / "catalog/data/gpus"
     return Store(folder, folder_digest(sources) + folder_digest([gpus], ("*.json",)))

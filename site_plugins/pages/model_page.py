@@ -13,10 +13,13 @@ from kvcore.report.sections import evidence, headline, inputs
 from kvcore.report.sections.wording import capitalised, layer_count, value_of
 from kvcore.report.writers import csv, html, markdown, text
 from site_plugins.accuracy.page import anchor_of
+from site_plugins.charts.drawn import draw
+from site_plugins.charts.figure import Draw, chart_figure
 from site_plugins.pages.answers import Ask
 from site_plugins.pages.facts import STATUS_WORDS, context_limit, contexts, headline_request, parameters
 from site_plugins.pages.generated import GeneratedFile, Html, as_text, front_matter, page
 from site_plugins.pages.matrix import capacity_matrix
+from site_plugins.pages.model_charts import concurrency_chart, part_chart
 from site_plugins.pages.requests import calculator_link
 
 # From models/<org>/<name>/ to the site's root.
@@ -24,14 +27,14 @@ _ROOT = "../../../"
 CALCULATOR = f"{_ROOT}calculator/"
 
 
-def model_files(entry: ModelEntry, ask: Ask, site_url: str) -> tuple[GeneratedFile, ...]:
+def model_files(entry: ModelEntry, ask: Ask, site_url: str, drawing: Draw = draw) -> tuple[GeneratedFile, ...]:
     """Returns a model's page and the files beside it: report and layout as JSON, tables as CSV, a snippet to paste."""
     request = headline_request(entry, ask)
     report = ask(request)
     place = f"models/{entry.id}"
     permalink = calculator_link(f"{site_url.rstrip('/')}/calculator/", request)
     return (
-        page(f"{place}.md", model_page(entry, report, ask)),
+        page(f"{place}.md", model_page(entry, report, ask, drawing)),
         GeneratedFile(f"{place}/report.json", _json(to_json(report))),
         GeneratedFile(f"{place}/layout.json", _json(to_json(report.layout))),
         GeneratedFile(f"{place}/report.csv", csv.write(render(report))),
@@ -39,7 +42,7 @@ def model_files(entry: ModelEntry, ask: Ask, site_url: str) -> tuple[GeneratedFi
     )
 
 
-def model_page(entry: ModelEntry, report: Report, ask: Ask) -> list[str | Html]:
+def model_page(entry: ModelEntry, report: Report, ask: Ask, drawing: Draw = draw) -> list[str | Html]:
     """Returns the parts of a model's page; all but its headings is HTML of kvcore's own writer."""
     parts: list[str | Html] = [
         front_matter(
@@ -59,7 +62,7 @@ def model_page(entry: ModelEntry, report: Report, ask: Ask) -> list[str | Html]:
         if anchor == "capacity" and not report.errors:
             blocks = (*blocks, capacity_matrix(entry.id, contexts(context_limit(entry, ask)), ask, CALCULATOR))
         if blocks:
-            parts += [f"## {title} {{#{anchor}}}\n", _html(blocks)]
+            parts += [f"## {title} {{#{anchor}}}\n", _html(blocks), *_chart(entry, report, anchor, ask, drawing)]
     proof = (_catalogue_entry(entry), *evidence.sources(report))
     return [*parts, "## Evidence {#evidence}\n", _html(proof)]
 
@@ -106,6 +109,21 @@ def _catalogue_entry(entry: ModelEntry) -> Paragraph:
     proofs = f" Compared with: {', '.join(entry.evidence)}." if entry.evidence else ""
     status = STATUS_WORDS.get(entry.status, entry.status)
     return Paragraph((f"Catalogue entry of {entry.id}{revision}. Status: {status}.{proofs}",))
+
+
+def _chart(entry: ModelEntry, report: Report, anchor: str, ask: Ask, drawing: Draw) -> list[Html]:
+    """The chart that ends a section, where it has one."""
+    limit = context_limit(entry, ask)
+    if report.errors or limit is None:
+        return []
+    match anchor:
+        case "one-request":
+            chart = part_chart(headline_request(entry, ask), limit, ask)
+        case "capacity":
+            chart = concurrency_chart(entry.id, contexts(limit), ask)
+        case _:
+            chart = None
+    return [Html(f'<div class="kv-document">\n{chart_figure(chart, drawing)}\n</div>')] if chart else []
 
 
 def _html(blocks: tuple[Block, ...]) -> Html:

@@ -13,6 +13,7 @@ from mkdocs.structure.pages import Page
 from kvcore.catalog import load_models
 from site_plugins.accuracy.build import measured
 from site_plugins.accuracy.page import accuracy_files
+from site_plugins.charts.figure import kept_drawings
 from site_plugins.pages.answers import Answers
 from site_plugins.pages.build import catalogue_files, page_store
 from site_plugins.pages.generated import whole
@@ -57,11 +58,12 @@ class PagesPlugin(BasePlugin[PagesConfig]):
         """
         wanted = frozenset(self.config.models)
         entries = [entry for entry in load_models() if not wanted or entry.id in wanted]
-        store = page_store(Path(config.config_file_path).parent / self.config.cache)
         project = Path(config.config_file_path).parent
-        outcomes = measured(project / self.config.golden, project / self.config.cache)
+        cache = project / self.config.cache
+        drawing = kept_drawings(cache.with_name(f"{cache.name}_charts"))
+        outcomes = measured(project / self.config.golden, cache)
         generated = (
-            *catalogue_files(entries, self._answers, config.site_url or "", store),
+            *catalogue_files(entries, self._answers, config.site_url or "", page_store(cache), drawing),
             *accuracy_files(outcomes, {entry.id for entry in entries}),
         )
         for item in generated:
