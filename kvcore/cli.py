@@ -9,10 +9,12 @@ from typing import NoReturn
 
 from kvcore import __version__
 from kvcore.errors import KvcoreError
-from kvcore.subcommands import batch, catalog, compare, gpus, layout, models, report, solve, sweep
+from kvcore.subcommands import batch, catalog, compare, gpus, layout, models, report, solve, sweep, upgrade
 from kvcore.subcommands.streams import BAD_INPUT, complain, prepare
 
-SUBCOMMANDS: tuple[ModuleType, ...] = (report, batch, layout, solve, compare, sweep, models, gpus, catalog)
+SUBCOMMANDS: tuple[ModuleType, ...] = (
+    report, batch, layout, solve, compare, upgrade, sweep, models, gpus, catalog,
+)  # fmt: skip
 """Modules with ``NAME``, ``HELP``, ``add_arguments(parser)`` and ``run(arguments, unknown words) -> exit code``."""
 
 EXIT_CODES = "exit codes: 0 answered, 1 does not fit (the report is still printed), 2 bad input"
