@@ -72,6 +72,7 @@ def calculator_html(bundle: Bundle, base: str, initial: Mapping[str, str], sugge
 <noscript><p class="kv-note">Without scripts this page shows one worked answer; the <code>kvcore</code> command answers the
 others.</p></noscript>
 {form_html(initial, suggestions)}
+<p class="kv-jump"><a href="#answer">See the answer</a></p>
 </div>
 <div class="kv-calculator__answer">
 <h2 id="answer">The answer</h2>
@@ -82,7 +83,7 @@ others.</p></noscript>
 </div>
 <div class="kv-takeaway" data-kv-part="takeaway" hidden>
 <p class="kv-takeaway__buttons">{buttons}</p>
-<pre class="kv-takeaway__command"><code>{escape(reply["command"])}</code></pre>
+<pre class="kv-takeaway__command no-copy"><code>{escape(reply["command"])}</code></pre>
 <p class="kv-takeaway__note" role="status"></p>
 </div>
 <div class="kv-answer" data-kv-part="answer">
