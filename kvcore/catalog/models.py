@@ -80,6 +80,11 @@ def _files() -> Mapping[str, Path]:
 
 
 @functools.cache
+def model_keys() -> tuple[str, ...]:
+    """The ids of all models in lower case, without opening a file."""
+    return tuple(_files())
+
+
 def _load(file: Path) -> ModelEntry:
     return model_entry(json.loads(file.read_text("utf-8")))
 

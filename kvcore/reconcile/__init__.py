@@ -1,0 +1,1 @@
+"""Reconcile: an engine's log in, an explanation of every gap to the computed figures out."""

@@ -1,0 +1,162 @@
+"""Candidate causes of a gap, as data: what each would change in the request, in the order of how often it is the one."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kvcore.arithmetic import GIB
+from kvcore.engines.vllm.profile_table import PROFILES
+from kvcore.reconcile.predict import BUDGET_FIELDS
+from kvcore.reconcile.record import LogRecord
+
+Changes = Mapping[str, Any]
+Variant = tuple[str, Changes]
+"""Words for what would have to be true, and the fields that would differ."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What a candidate may look at: the log, the request, and the settings kvcore resolved for it."""
+
+    record: LogRecord
+    request: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+
+    def resolved(self, name: str) -> Any:
+        """The request's value of a field, or the engine's default."""
+        return self.request.get(name, self.inputs.get(name))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cause:
+    """One kind of cause: its key, what it is called, and its variants."""
+
+    key: str
+    label: str
+    variants: Callable[[Question], Iterator[Variant]]
+
+
+_CACHE_DTYPES = ("fp8", "bfloat16", "float16", "float32", "nvfp4", "fp8_ds_mla", "int8_per_token_head", "turboquant_k8v4",
+                 "turboquant_4bit_nc")  # fmt: skip
+_BLOCK_SIZES = (16, 32, 64, 128, 256)
+_BATCHES = (2048, 4096, 8192, 16384, 32768, 65536)
+_RANKS = (1, 2, 4, 8, 16)
+_DRAFTS = (1, 2, 3, 4, 5, 7)
+
+
+def _cache_dtype(question: Question) -> Iterator[Variant]:
+    if _checkpoint_may_hide_it(question):
+        return
+    for dtype in _CACHE_DTYPES:
+        if dtype != question.resolved("kv_cache_dtype"):
+            yield f"the cache is stored as {dtype}", {"kv_cache_dtype": dtype}
+
+
+def _hidden_quantization(question: Question) -> Iterator[Variant]:
+    """The flags are all there and name no cache dtype: then the checkpoint itself declares it."""
+    if not _checkpoint_may_hide_it(question):
+        return
+    for dtype in ("fp8", "nvfp4", "fp8_ds_mla"):
+        words = f"the checkpoint declares {dtype} for its cache (quantization_config or hf_quant_config.json), and no flag says so"
+        yield words, {"kv_cache_dtype": dtype}
+
+
+def _checkpoint_may_hide_it(question: Question) -> bool:
+    record = question.record
+    stated = record.flags.get("kv_cache_dtype", "auto")
+    return record.flags_complete and stated == "auto" and "kv_cache_dtype" not in question.request
+
+
+def _version(question: Question) -> Iterator[Variant]:
+    for profile in reversed(PROFILES):
+        yield f"the figures are those of vLLM {profile.version}", {"engine_version": profile.version}
+
+
+def _block_size(question: Question) -> Iterator[Variant]:
+    for size in _BLOCK_SIZES:
+        if size != question.resolved("block_size"):
+            yield f"blocks hold {size} tokens", {"block_size": size}
+
+
+def _in_flight(question: Question) -> Iterator[Variant]:
+    scheduling = question.resolved("async_scheduling")
+    if isinstance(scheduling, bool):
+        words = "scheduling ahead is off" if scheduling else "the engine schedules ahead"
+        yield f"{words}, so other tokens are in flight", {"async_scheduling": not scheduling}
+    for batch in _BATCHES:
+        if batch != question.resolved("max_num_batched_tokens"):
+            yield f"a step takes {batch:,} tokens", {"max_num_batched_tokens": batch}
+
+
+def _prefix_caching(question: Question) -> Iterator[Variant]:
+    caching = question.resolved("enable_prefix_caching")
+    for mode in ("align", "all", "none"):
+        if mode != question.resolved("mamba_cache_mode"):
+            on = mode != "none"
+            words = f"prefix caching is {'on' if on else 'off'} and states are kept in mode {mode}"
+            yield words, {"enable_prefix_caching": on, "mamba_cache_mode": mode}
+    if isinstance(caching, bool):
+        yield f"prefix caching is {'off' if caching else 'on'}", {"enable_prefix_caching": not caching}
+
+
+def _hybrid_manager(question: Question) -> Iterator[Variant]:
+    off = bool(question.resolved("disable_hybrid_kv_cache_manager"))
+    words = f"the hybrid manager is {'on' if off else 'off: windows and chunks are charged like full attention'}"
+    yield words, {"disable_hybrid_kv_cache_manager": not off}
+
+
+def _tensor_parallel(question: Question) -> Iterator[Variant]:
+    """Fewer or more ranks; past the number of KV heads more ranks hold copies and the cache no longer shrinks."""
+    for ranks in _RANKS:
+        if ranks != question.resolved("tensor_parallel_size"):
+            yield f"{ranks} tensor-parallel ranks share the heads", {"tensor_parallel_size": ranks}
+    for ranks in _RANKS[1:]:
+        if ranks != question.resolved("decode_context_parallel_size"):
+            yield f"{ranks} ranks share the tokens of a request", {"decode_context_parallel_size": ranks}
+    for stages in _RANKS[1:4]:
+        if stages != question.resolved("pipeline_parallel_size"):
+            yield f"{stages} pipeline stages share the layers", {"pipeline_parallel_size": stages}
+
+
+def _speculative(question: Question) -> Iterator[Variant]:
+    if question.request.get("speculative_config"):
+        yield "no drafter runs", {"speculative_config": None}
+        return
+    for drafts in _DRAFTS:
+        settings = {"method": "mtp", "num_speculative_tokens": drafts}
+        yield f"the checkpoint's own drafter runs, {drafts} tokens ahead", {"speculative_config": settings}
+
+
+def _rounding(question: Question) -> Iterator[Variant]:
+    """The budget was copied with fewer digits, or in GB of 10⁹ bytes."""
+    gib = question.request.get("available_kv_cache_gib")
+    if isinstance(gib, int | float):
+        yield (
+            "the budget is in GB (10⁹ bytes), not GiB",
+            {"kv_cache_memory_bytes": int(gib * 10**9), "available_kv_cache_gib": None},
+        )
+
+
+def _another_rank(question: Question) -> Iterator[Variant]:
+    budgets = {figure.printed: figure for figure in question.record.all("available_kv_gib") if figure.value > 0}
+    for figure in list(budgets.values())[:8]:
+        if float(figure.value) != question.request.get("available_kv_cache_gib"):
+            change: dict[str, Any] = dict.fromkeys(BUDGET_FIELDS)
+            change["kv_cache_memory_bytes"] = int(figure.value * GIB)
+            yield f"the figures are those of the worker with {figure.printed} GiB (line {figure.line})", change
+
+
+CAUSES: tuple[Cause, ...] = (
+    Cause(key="another_rank", label="Budget of another worker", variants=_another_rank),
+    Cause(key="kv_cache_dtype", label="Cache dtype", variants=_cache_dtype),
+    Cause(key="hidden_quantization", label="Quantization the checkpoint declares", variants=_hidden_quantization),
+    Cause(key="block_size", label="Block size", variants=_block_size),
+    Cause(key="in_flight", label="Tokens in flight", variants=_in_flight),
+    Cause(key="prefix_caching", label="Prefix caching and states", variants=_prefix_caching),
+    Cause(key="hybrid_manager", label="Hybrid manager", variants=_hybrid_manager),
+    Cause(key="tensor_parallel", label="Parallel ranks and replicated heads", variants=_tensor_parallel),
+    Cause(key="speculative", label="Layers of a drafter", variants=_speculative),
+    Cause(key="engine_version", label="Engine version", variants=_version),
+    Cause(key="rounding", label="Rounding or unit of the budget", variants=_rounding),
+)
+"""Every cause, the likeliest first among those that explain a log equally well."""

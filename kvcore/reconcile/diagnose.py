@@ -1,0 +1,97 @@
+"""Why a log and kvcore differ: every candidate cause is tried alone, and those that close the gap exactly are ranked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kvcore.reconcile.causes import CAUSES, Question
+from kvcore.reconcile.implied import Implied
+from kvcore.reconcile.predict import Prediction, predict
+from kvcore.reconcile.record import LogRecord
+
+NEAR_PERCENT = 5.0
+"""A candidate farther away than this cannot close the gap by the rounding of a printed budget."""
+
+WEIGHTS_PERCENT = 5.0
+"""Estimated weights this near to the logged ones speak for a candidate."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """One candidate that was tried.
+
+    Attributes:
+        key: Which kind of cause.
+        label: What it is called.
+        words: What would have to be true.
+        changes: Fields of the request that would differ.
+        closes: Whether every figure then matches.
+        contradicts: Fields among ``changes`` that the log itself states otherwise.
+        distance: Largest gap that is left, in percent.
+        weights_match: Whether the logged weights fit too; None where they are not known.
+    """
+
+    key: str
+    label: str
+    words: str
+    changes: Mapping[str, Any]
+    closes: bool
+    contradicts: tuple[str, ...] = ()
+    distance: float = field(default=0.0)
+    weights_match: bool | None = None
+
+
+def diagnose(record: LogRecord, implied: Implied, base: Prediction) -> tuple[Diagnosis, ...]:
+    """Tries every cause against a log that does not match.
+
+    Returns:
+        The candidates that close the gap, the likeliest first. Where none does, the one that comes nearest, which then
+        has ``closes`` False.
+    """
+    inputs = {name: item.value for name, item in base.report.inputs.items()}
+    question = Question(record=record, request=implied.request, inputs=inputs)
+    tried: list[Diagnosis] = []
+    for cause in CAUSES:
+        found = []
+        for words, changes in cause.variants(question):
+            altered = {name: value for name, value in {**implied.request, **changes}.items() if value is not None}
+            prediction = predict(record, altered, near_percent=NEAR_PERCENT)
+            if not prediction.rows:
+                continue
+            stated = tuple(name for name in changes if name in implied.sources)
+            found.append(
+                Diagnosis(
+                    key=cause.key,
+                    label=cause.label,
+                    words=words,
+                    changes={name: value for name, value in changes.items() if value is not None},
+                    closes=prediction.closes,
+                    contradicts=stated,
+                    distance=prediction.distance,
+                    weights_match=_weights_match(prediction),
+                )
+            )
+        tried.extend(_best(found))
+    closing = sorted((item for item in tried if item.closes), key=_rank)
+    if closing:
+        return tuple(closing)
+    nearer = [item for item in tried if item.distance < base.distance]
+    return tuple(sorted(nearer, key=lambda item: item.distance)[:1])
+
+
+def _best(found: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
+    """The best variant of one cause: the first that closes and fits the weights, else the nearest."""
+    closing = [item for item in found if item.closes]
+    if closing:
+        return (min(closing, key=lambda item: item.weights_match is False),)
+    return (min(found, key=lambda item: item.distance),) if found else ()
+
+
+def _rank(diagnosis: Diagnosis) -> tuple[bool, bool, int]:
+    order = [cause.key for cause in CAUSES].index(diagnosis.key)
+    return bool(diagnosis.contradicts), diagnosis.weights_match is False, order
+
+
+def _weights_match(prediction: Prediction) -> bool | None:
+    row = next((row for row in prediction.rows if row.name in {"model_loading_gib", "weights_gib"}), None)
+    return None if row is None or row.percent is None else abs(row.percent) <= WEIGHTS_PERCENT

@@ -1,0 +1,193 @@
+"""The request a log implies, and what it leaves open.
+
+Only what belongs to the question is taken over: engine flags kvcore knows, the release, and a model of the catalogue. A
+path, a host, a user or a private name never becomes part of a request, so none can reach a link or a command.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kvcore.catalog import find_model, load_gpus
+from kvcore.catalog.models import model_keys
+from kvcore.errors import KvcoreError
+from kvcore.reconcile.record import LogRecord
+from kvcore.request import parse_request
+from kvcore.request_fields import REQUEST_FIELDS
+
+_NOT_FROM_FLAGS = frozenset({
+    "model", "config", "layout", "engine", "engine_version", "gpu", "speculative_config", "speculative_draft_model_path",
+    "speculative_draft_config", "sglang_args", "dist_init_addr", "node_rank", "available_kv_cache_gib", "gpu_memory_gib",
+    "attention_backend",
+})  # fmt: skip
+"""Fields that are not copied from flags: they name files or hosts, or a log states them otherwise."""
+
+_RENAMED = {"max_seq_len": "max_model_len", "kv_cache_memory": "kv_cache_memory_bytes"}
+"""Names of the engine's resolved configuration, and the flag each stands for."""
+
+_MODEL_FLAGS = ("model", "model_tag", "model_path", "served_model_name", "general.name")
+
+
+@dataclass(frozen=True)
+class Question:
+    """Something the log does not say: the request field, and why it matters."""
+
+    field: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Implied:
+    """The request a log stands for, without what it leaves open; ``sources`` says where each field was read."""
+
+    request: Mapping[str, Any]
+    sources: Mapping[str, str]
+    questions: tuple[Question, ...]
+
+
+def implied_request(record: LogRecord, given: Mapping[str, Any]) -> Implied:
+    """Joins what the log says with what the person says, who has the last word.
+
+    Args:
+        record: The log.
+        given: Request fields the person states: a config, a GPU, a corrected flag.
+    """
+    request: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+
+    def put(name: str, value: object, source: str) -> None:
+        if name not in request and name not in given and _accepted(name, value):
+            request[name] = value
+            sources[name] = source
+
+    if record.engine == "sglang":
+        put("engine", "sglang", "its lines")
+    if record.engine_version and record.engine in {"vllm", "sglang"}:
+        put("engine_version", record.engine_version, "version line")
+    if not {"model", "config", "layout"} & set(given):
+        put("model", _catalogue_id(record), "arguments")
+    for name, value in record.flags.items():
+        field = _RENAMED.get(name, name)
+        if field in _FIELD_NAMES and value is not None:
+            put(field, _plain(value), "arguments")
+    put("speculative_config", _speculative(record.flags.get("speculative_config")), "arguments")
+    _put_figures(record, put)
+    put("gpu", _gpu(record), "total memory")
+    everything = {**request, **given}
+    return Implied(request=everything, sources=sources, questions=tuple(_questions(record, everything)))
+
+
+_FIELD_NAMES = frozenset(field.name for field in REQUEST_FIELDS) - _NOT_FROM_FLAGS
+
+
+def _put_figures(record: LogRecord, put: Any) -> None:
+    """What the figures say about the request: length, batch, ranks, budget."""
+    for name, field in (
+        ("max_concurrency_len", "max_model_len"),
+        ("refused_max_model_len", "max_model_len"),
+        ("max_num_batched_tokens", "max_num_batched_tokens"),
+        ("num_gpu_blocks_override", "num_gpu_blocks_override"),
+        ("dcp_world_size", "decode_context_parallel_size"),
+        ("context_len", "context_length"),
+        ("max_running_requests", "max_running_requests"),
+        ("available_before_load_gib", "available_before_load_gib"),
+        ("available_after_load_gib", "available_after_load_gib"),
+    ):
+        figure = record.first(name)
+        if figure is not None:
+            put(field, float(figure.value) if "." in figure.printed else figure.value, f"line {figure.line}")
+    ranks = [word for figure in record.figures for word in figure.rank.split()]
+    for prefix, field in (("TP", "tensor_parallel_size"), ("PP", "pipeline_parallel_size")):
+        numbers = [int(word[2:]) for word in ranks if word.startswith(prefix) and word[2:].isdigit()]
+        if numbers and max(numbers) > 0 and record.engine == "vllm":
+            put(field, max(numbers) + 1, "worker names")
+    available = record.first("available_kv_gib")
+    if available is not None and record.engine == "vllm" and available.value > 0:
+        put("available_kv_cache_gib", float(available.value), f"line {available.line}")
+
+
+def _accepted(name: str, value: object) -> bool:
+    """Whether a value may stand in a request under this name."""
+    if value is None:
+        return False
+    try:
+        parse_request({"model": "any/model", name: value} if name != "model" else {name: value})
+    except KvcoreError:
+        return False
+    return True
+
+
+def _plain(value: Any) -> Any:
+    """An engine's spelling of a value as a request's: ``torch.bfloat16`` is bfloat16."""
+    return value.removeprefix("torch.") if isinstance(value, str) else value
+
+
+def _catalogue_id(record: LogRecord) -> str | None:
+    """The catalogue's model the log names, by its whole id or by the last part of a path; nothing else is taken."""
+    for flag in _MODEL_FLAGS:
+        value = record.flags.get(flag)
+        names = value if isinstance(value, list) else [value]
+        for name in names:
+            if isinstance(name, str) and (found := catalogue_name(name)):
+                return found
+    return None
+
+
+def catalogue_name(name: str) -> str | None:
+    """The id of the catalogue's model a name or path stands for, where exactly one does."""
+    wanted = name.strip().rstrip("/").lower()
+    files = model_keys()
+    if wanted not in files:
+        last = wanted.rpartition("/")[2]
+        near = [key for key in files if key.rpartition("/")[2] == last]
+        if len(near) != 1:
+            return None
+        wanted = near[0]
+    return find_model(wanted).id
+
+
+def _speculative(value: Any) -> dict[str, Any] | None:
+    """The speculative settings that decide sizes; the drafter only where it is a model of the catalogue."""
+    if not isinstance(value, Mapping):
+        return None
+    kept = {key: value[key] for key in ("method", "num_speculative_tokens") if key in value}
+    model = value.get("model")
+    drafter = catalogue_name(model) if isinstance(model, str) else None
+    return {**kept, "model": drafter} if drafter else kept
+
+
+def _gpu(record: LogRecord) -> str | None:
+    """The only GPU of the catalogue that reports this much memory."""
+    total = record.first("gpu_memory_gib")
+    if total is None:
+        return None
+    low, high = total.interval
+    fitting = [
+        gpu.name
+        for gpu in load_gpus()
+        if any(low <= seen <= high for seen in gpu.seen_gib)
+        or (gpu.usable_bytes is not None and low <= gpu.usable_bytes / (1 << 30) <= high)
+    ]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _questions(record: LogRecord, request: Mapping[str, Any]) -> list[Question]:
+    questions: list[Question] = []
+    if not {"model", "config", "layout"} & set(request):
+        text = "The log names no model of the catalogue. Choose one, or paste its config.json."
+        questions.append(Question("model", text))
+    if "engine_version" not in request and record.engine in {"vllm", "sglang"}:
+        text = "The log prints no release; releases count tokens differently. The newest one is assumed."
+        questions.append(Question("engine_version", text))
+    if "gpu" not in request:
+        text = "The log names no GPU. It sets attention kernels and batch sizes; an H100 is assumed."
+        questions.append(Question("gpu", text))
+    if record.engine == "vllm" and "max_model_len" not in request:
+        questions.append(Question("max_model_len", "The log prints no length. The model's own limit is assumed."))
+    if record.engine == "vllm" and not {"available_kv_cache_gib", "kv_cache_memory_bytes"} & set(request):
+        text = 'The line "Available KV cache memory" is missing; without the budget, blocks and tokens cannot be predicted.'
+        questions.append(Question("available_kv_cache_gib", text))
+    if record.flags_line and not record.flags_complete:
+        text = "The list of arguments is cut off; flags behind the cut are unknown."
+        questions.append(Question("kv_cache_dtype", text))
+    return questions

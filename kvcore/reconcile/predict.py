@@ -1,0 +1,224 @@
+"""Predicted beside logged: every figure of a log next to what kvcore computes under the log's own budget.
+
+A log prints its budget in GiB with two decimals. The figures of the two ends of that range must enclose what the log
+prints; the figures of the printed number itself are shown.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from typing import Any
+
+from kvcore.answer import answer
+from kvcore.arithmetic import GIB
+from kvcore.errors import FieldError
+from kvcore.reconcile.record import LogFigure, LogRecord
+from kvcore.report.report import Report
+
+BUDGET_FIELDS = frozenset({"available_kv_cache_gib", "kv_cache_memory_bytes"})
+COMPARED = (
+    ("gpu_kv_cache_tokens", "GPU KV cache size", "tokens"),
+    ("max_total_num_tokens", "max_total_num_tokens", "tokens"),
+    ("max_concurrency", "Maximum concurrency", "requests"),
+    ("num_gpu_blocks", "Blocks of the pool", "blocks"),
+    ("attention_block_size", "Attention block size", "tokens"),
+)
+"""Figures that must be equal: name in the log, label, unit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One figure of the log beside the computed one.
+
+    Attributes:
+        name: Name of the figure in the log, and ``label`` for a reader.
+        label: What it is.
+        unit: Unit of every number of the row.
+        logged: As printed.
+        predicted: Computed under the printed budget; None where it cannot be computed.
+        low: Computed under the least budget that prints as these digits, and ``high`` under the largest.
+        high: See ``low``.
+        gap: Logged minus predicted.
+        percent: The gap in percent of the predicted figure; None where that is zero.
+        matches: Whether the ends enclose what is logged; None for estimates, which are only compared.
+        line: Line of the log.
+    """
+
+    name: str
+    label: str
+    unit: str
+    logged: float
+    predicted: float | None
+    low: float | None
+    high: float | None
+    gap: float | None
+    percent: float | None
+    matches: bool | None
+    line: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """What kvcore computes for a log, and the rows beside it.
+
+    Attributes:
+        report: The report under the printed budget.
+        rows: The figures that must be equal, then those that are only compared.
+        errors: Why nothing was computed; empty where something was.
+    """
+
+    report: Report
+    rows: tuple[Row, ...]
+    errors: tuple[FieldError, ...] = ()
+
+    @property
+    def checked(self) -> tuple[Row, ...]:
+        """The rows that decide: computed, and to be equal."""
+        return tuple(row for row in self.rows if row.matches is not None)
+
+    @property
+    def closes(self) -> bool:
+        """Whether every row that decides matches, and there is one."""
+        return bool(self.checked) and all(row.matches for row in self.checked)
+
+    @property
+    def distance(self) -> float:
+        """Largest gap of a row that decides, in percent of what is logged or computed, whichever is larger."""
+        return max((_distance(row) for row in self.checked), default=float("inf"))
+
+
+def _distance(row: Row) -> float:
+    largest = max(abs(row.logged), abs(row.predicted or 0.0))
+    return 0.0 if row.matches or not largest else 100 * abs(row.gap or 0.0) / largest
+
+
+def predict(record: LogRecord, request: Mapping[str, Any], *, near_percent: float | None = None) -> Prediction:
+    """Computes the figures of a log under its own budget.
+
+    Args:
+        record: The log.
+        request: The question it stands for.
+        near_percent: Where given, the ends of the range are only computed when the middle is this near.
+    """
+    plain, middle, ends = _budgets(record, request)
+    report = answer({**plain, **middle})
+    if report.errors or report.capacity is None:
+        return Prediction(report=report, rows=(), errors=report.errors)
+    rows = _rows(record, report, report, report)
+    prediction = Prediction(report=report, rows=rows)
+    far = near_percent is not None and prediction.distance > near_percent
+    if ends is None or far:
+        return prediction
+    least, most = (answer({**plain, **end}) for end in ends)
+    if least.errors or most.errors:
+        return prediction
+    return Prediction(report=report, rows=_rows(record, report, least, most))
+
+
+Fields = dict[str, Any]
+
+
+def _budgets(record: LogRecord, request: Mapping[str, Any]) -> tuple[Fields, Fields, tuple[Fields, Fields] | None]:
+    """The request without its budget, the printed budget, and the ends of its range."""
+    plain = {name: value for name, value in request.items() if name not in BUDGET_FIELDS}
+    if "kv_cache_memory_bytes" in request:
+        return plain, {"kv_cache_memory_bytes": request["kv_cache_memory_bytes"]}, None
+    if request.get("engine") == "sglang":
+        return plain, {}, _sglang_ends(record, request)
+    if "available_kv_cache_gib" in request:
+        figure = record.first("available_kv_gib")
+        given = Fraction(str(request["available_kv_cache_gib"]))
+        low, high = figure.interval if figure is not None and figure.value == given else (given, given)
+        low_bytes, high_bytes = max(1, ceil(low * GIB)), max(1, floor(high * GIB))
+        ends = ({"kv_cache_memory_bytes": low_bytes}, {"kv_cache_memory_bytes": high_bytes})
+        return plain, {"kv_cache_memory_bytes": max(1, int(given * GIB))}, ends
+    blocks = record.first("num_gpu_blocks")
+    if blocks is not None and "num_gpu_blocks_override" not in plain:
+        # The pool is known without its budget: tokens and concurrency follow from the blocks.
+        return plain, {"num_gpu_blocks_override": int(blocks.value)}, None
+    return plain, {}, None
+
+
+def _sglang_ends(record: LogRecord, request: Mapping[str, Any]) -> tuple[Fields, Fields] | None:
+    """The ends of both printed amounts of free memory: least left over and most left over."""
+    before, after = record.first("available_before_load_gib"), record.first("available_after_load_gib")
+    if before is None or after is None or not {"available_before_load_gib", "available_after_load_gib"} <= set(request):
+        return None
+    least = {
+        "available_before_load_gib": float(before.interval[1]),
+        "available_after_load_gib": float(after.interval[0]),
+    }
+    most = {
+        "available_before_load_gib": float(before.interval[0]),
+        "available_after_load_gib": float(after.interval[1]),
+    }
+    return least, most
+
+
+def _figure(name: str, report: Report) -> float | None:
+    """The computed figure of a name."""
+    capacity, plan = report.capacity, report.plan
+    if capacity is None:
+        return None
+    match name:
+        case "gpu_kv_cache_tokens" | "max_total_num_tokens":
+            return capacity.tokens.engine_log
+        case "max_concurrency":
+            return capacity.concurrency.engine_log
+        case "num_gpu_blocks":
+            return capacity.num_gpu_blocks
+        case "attention_block_size":
+            return None if plan is None else plan.block_size
+    return None
+
+
+def _rows(record: LogRecord, report: Report, least: Report, most: Report) -> tuple[Row, ...]:
+    rows = []
+    for name, label, unit in COMPARED:
+        figure = record.first(name)
+        if figure is None:
+            continue
+        places = len(figure.printed.partition(".")[2])
+        middle, low, high = (_rounded(_figure(name, item), places) for item in (report, least, most))
+        rows.append(row(figure, label, unit, middle, low, high, decides=middle is not None))
+    weights, loaded = report.weights, record.first("model_loading_gib") or record.first("weights_gib")
+    if weights is not None and weights.bytes_per_gpu is not None and loaded is not None:
+        predicted = round(weights.bytes_per_gpu / GIB, 2)
+        rows.append(row(loaded, "Weights on one GPU", "GiB", predicted, predicted, predicted, decides=False))
+    return tuple(rows)
+
+
+def _rounded(value: float | None, places: int) -> float | None:
+    return value if value is None or isinstance(value, int) else round(value, places)
+
+
+def row(
+    figure: LogFigure,
+    label: str,
+    unit: str,
+    middle: float | None,
+    low: float | None,
+    high: float | None,
+    *,
+    decides: bool,
+) -> Row:
+    """One row; a predicted zero has a gap but no percentage."""
+    logged = float(figure.value) if "." in figure.printed else int(figure.value)
+    gap = None if middle is None else logged - middle
+    matches = None
+    if decides:
+        matches = low is not None and high is not None and min(low, high) <= logged <= max(low, high)
+    return Row(
+        name=figure.name,
+        label=label,
+        unit=unit,
+        logged=logged,
+        predicted=middle,
+        low=low,
+        high=high,
+        gap=None if gap is None else round(gap, 2),
+        percent=None if gap is None or not middle else round(100 * gap / middle, 1),
+        matches=matches,
+        line=figure.line,
+    )
