@@ -22,8 +22,8 @@ from site_plugins.pages.summary import Summary, summarise
 
 def catalogue_files(
     entries: Sequence[ModelEntry], ask: Ask, site_url: str, store: Store, drawing: Draw = draw
-) -> tuple[GeneratedFile, ...]:
-    """Returns the pages and data files of every model, the models index and the overview of kinds.
+) -> tuple[tuple[GeneratedFile, ...], tuple[tuple[ModelEntry, Summary], ...]]:
+    """Returns the pages and data files of every model, the models index and the overview of kinds; and all summaries.
 
     Args:
         entries: Models, in the order of the index.
@@ -43,7 +43,7 @@ def catalogue_files(
         pages, summary = store.get(made_of, lambda entry=entry: made(entry))  # type: ignore[misc]
         files.extend(pages)
         models.append((entry, summary))
-    return (*files, *index_files(models), *kinds_files(models))
+    return (*files, *index_files(models), *kinds_files(models)), tuple(models)
 
 
 def page_store(folder: Path) -> Store:

@@ -21,6 +21,7 @@ from site_plugins.pages.generated import GeneratedFile, Html, as_text, front_mat
 from site_plugins.pages.matrix import capacity_matrix
 from site_plugins.pages.model_charts import concurrency_chart, part_chart
 from site_plugins.pages.requests import calculator_link
+from site_plugins.published.places import model_data
 
 # From models/<org>/<name>/ to the site's root.
 _ROOT = "../../../"
@@ -28,15 +29,15 @@ CALCULATOR = f"{_ROOT}calculator/"
 
 
 def model_files(entry: ModelEntry, ask: Ask, site_url: str, drawing: Draw = draw) -> tuple[GeneratedFile, ...]:
-    """Returns a model's page and the files beside it: report and layout as JSON, tables as CSV, a snippet to paste."""
+    """Returns a model's page with its tables as CSV and a snippet to paste, and its report and layout as JSON."""
     request = headline_request(entry, ask)
     report = ask(request)
     place = f"models/{entry.id}"
     permalink = calculator_link(f"{site_url.rstrip('/')}/calculator/", request)
     return (
         page(f"{place}.md", model_page(entry, report, ask, drawing)),
-        GeneratedFile(f"{place}/report.json", _json(to_json(report))),
-        GeneratedFile(f"{place}/layout.json", _json(to_json(report.layout))),
+        GeneratedFile(f"{model_data(entry.id)}/report.json", _json(to_json(report))),
+        GeneratedFile(f"{model_data(entry.id)}/layout.json", _json(to_json(report.layout))),
         GeneratedFile(f"{place}/report.csv", csv.write(render(report))),
         GeneratedFile(f"{place}/review.txt", markdown.write(review(report, permalink))),
     )
@@ -52,7 +53,7 @@ def model_page(entry: ModelEntry, report: Report, ask: Ask, drawing: Draw = draw
         f"# {as_text(entry.title)} {{#model}}\n",
         _facts(entry, report, ask),
         _html(evidence.errors(report) + headline.headline(report)),
-        _actions(headline_request(entry, ask)),
+        _actions(entry, headline_request(entry, ask)),
         _html(inputs.inputs(report)),
     ]
     for anchor, (title, _) in SECTIONS.items():
@@ -92,14 +93,15 @@ def _facts(entry: ModelEntry, report: Report, ask: Ask) -> str:
     )
 
 
-def _actions(request: dict[str, object]) -> str:
+def _actions(entry: ModelEntry, request: dict[str, object]) -> str:
     address = calculator_link(CALCULATOR, request)
+    data = escape(f"{_ROOT}{model_data(entry.id)}")
     return (
         f'<p class="kv-actions"><a class="md-button md-button--primary" href="{escape(address)}">Change something</a> '
         '<a class="md-button" href="review.txt" data-kv-copy>Copy for a design review</a> '
         '<a class="md-button" href="report.csv" download>CSV</a> '
-        '<a class="md-button" href="report.json">JSON</a> '
-        '<a class="md-button" href="layout.json">Layout alone</a> '
+        f'<a class="md-button" href="{data}/report.json">JSON</a> '
+        f'<a class="md-button" href="{data}/layout.json">Layout alone</a> '
         '<span class="kv-copied" role="status"></span></p>\n'
     )
 

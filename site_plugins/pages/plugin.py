@@ -18,6 +18,8 @@ from site_plugins.pages.answers import Answers
 from site_plugins.pages.build import catalogue_files, page_store
 from site_plugins.pages.generated import whole
 from site_plugins.pages.placeholders import PlaceholderError, fill
+from site_plugins.published.build import published_files
+from site_plugins.published.places import CHANGES
 
 
 class PagesConfig(base.Config):
@@ -62,8 +64,12 @@ class PagesPlugin(BasePlugin[PagesConfig]):
         cache = project / self.config.cache
         drawing = kept_drawings(cache.with_name(f"{cache.name}_charts"))
         outcomes = measured(project / self.config.golden, cache)
+        site_url = config.site_url or ""
+        pages, models = catalogue_files(entries, self._answers, site_url, page_store(cache), drawing)
+        changes = Path(config.docs_dir) / CHANGES
         generated = (
-            *catalogue_files(entries, self._answers, config.site_url or "", page_store(cache), drawing),
+            *pages,
+            *published_files(models, changes, site_url, config.site_name),
             *accuracy_files(outcomes, {entry.id for entry in entries}),
         )
         for item in generated:

@@ -15,7 +15,7 @@ def no_answer(_: Mapping[str, object]) -> Report:
 
 
 def test_the_catalogue_makes_model_pages_an_index_and_an_overview(tmp_path: Path) -> None:
-    places = [item.src_uri for item in catalogue_files([ENTRY], ask, SITE_URL, Store(tmp_path, "sources"))]
+    places = [item.src_uri for item in catalogue_files([ENTRY], ask, SITE_URL, Store(tmp_path, "sources"))[0]]
     assert places[0] == "models/example/dense-8b.md"
     assert places[-2:] == ["models/index.md", "models/kinds.md"]
 
@@ -27,7 +27,7 @@ def test_a_second_build_asks_nothing_and_gives_the_same_pages(tmp_path: Path) ->
 
 def test_a_changed_entry_is_made_anew(tmp_path: Path) -> None:
     catalogue_files([ENTRY], ask, SITE_URL, Store(tmp_path, "sources"))
-    changed = catalogue_files([replace(ENTRY, title="Renamed")], ask, SITE_URL, Store(tmp_path, "sources"))
+    changed, _ = catalogue_files([replace(ENTRY, title="Renamed")], ask, SITE_URL, Store(tmp_path, "sources"))
     assert "# Renamed" in changed[0].content
 
 

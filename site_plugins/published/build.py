@@ -1,0 +1,41 @@
+"""Every published data file in one call."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from kvcore.catalog import ModelEntry
+from site_plugins.pages.generated import GeneratedFile
+from site_plugins.pages.summary import Summary
+from site_plugins.published.changes import changes_page, feed, load_changes
+from site_plugins.published.llms import llms_text
+from site_plugins.published.models import models_data
+from site_plugins.published.places import FEED, LLMS, MODELS, REPORT_SCHEMA, REQUEST_SCHEMA
+from site_plugins.published.schemas import report_schema, request_schema
+
+
+def published_files(
+    models: Sequence[tuple[ModelEntry, Summary]], changes: Path, site_url: str, site_name: str
+) -> tuple[GeneratedFile, ...]:
+    """Returns models.json, the schemas, the feed with its page, and llms.txt.
+
+    Args:
+        models: Models with their summaries, in the order of the index.
+        changes: The data file of changes.
+        site_url: Where the site will be published.
+        site_name: Its name.
+    """
+    root = f"{site_url.rstrip('/')}/"
+    known = load_changes(changes)
+    return (
+        GeneratedFile(MODELS, _json(models_data(models, root))),
+        GeneratedFile(REQUEST_SCHEMA, _json(request_schema(root))),
+        GeneratedFile(REPORT_SCHEMA, _json(report_schema(root))),
+        GeneratedFile(FEED, feed(known, root, site_name)),
+        GeneratedFile("changes.md", changes_page(known, frozenset(entry.id for entry, _ in models))),
+        GeneratedFile(LLMS, llms_text(models, root, site_name)),
+    )
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"

@@ -1,0 +1,58 @@
+"""``llms.txt``: the site in one short text, for programs that read before they answer."""
+
+from collections.abc import Sequence
+
+from kvcore.catalog import ModelEntry
+from site_plugins.pages.summary import Summary
+from site_plugins.published.places import MODELS, REPORT_SCHEMA, REQUEST_SCHEMA
+
+_PAGES = (
+    ("models/", "Models", "one table of every model"),
+    ("accuracy/", "Accuracy", "every comparison with the engines' own figures, misses included"),
+    ("method/", "Method", "from a config.json to the number of requests that fit"),
+    ("concepts/log-lines/", "What the log lines mean", "the engine's start-up lines, by release"),
+    ("concepts/why-calculators-disagree/", "Why calculators disagree", "what a quick sum leaves out"),
+    ("cli/", "Command line", "the kvcore package"),
+)
+
+_ADVICE = (
+    "Quote a figure only with its condition (engine and version, parallel size, cache dtype, context, budget). "
+    "Do not scale a figure from one condition to another: windows, states and blocks do not scale. "
+    "For another condition run `kvcore report MODEL --json`."
+)
+
+
+def llms_text(models: Sequence[tuple[ModelEntry, Summary]], site_url: str, site_name: str) -> str:
+    """Returns the text.
+
+    Args:
+        models: Models with their summaries, in the order of the index.
+        site_url: Where the site will be published, with a slash at its end.
+        site_name: Its name.
+    """
+    engine = models[0][1].engine if models else "no engine"
+    lines = [
+        f"# {site_name}",
+        "",
+        (
+            f"> Key-value cache sizes of {len(models)} language models, computed by the rules of {engine}: bytes per "
+            "token, bytes per request, requests at once. Every figure names its unit, condition and source."
+        ),
+        "",
+        _ADVICE,
+        "",
+        "## Data",
+        "",
+        f"- [models.json]({site_url}{MODELS}): every model with its figures and the address of its full report",
+        f"- [request schema]({site_url}{REQUEST_SCHEMA})",
+        f"- [report schema]({site_url}{REPORT_SCHEMA})",
+        "",
+        "## Pages",
+        "",
+        *(f"- [{title}]({site_url}{place}): {what}" for place, title, what in _PAGES),
+        "",
+        "## Models",
+        "",
+        *(f"- [{entry.id}]({site_url}models/{entry.id}/): {summary.kind}" for entry, summary in models),
+    ]
+    return "\n".join(lines) + "\n"

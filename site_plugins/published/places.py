@@ -1,0 +1,15 @@
+"""Where published data lies. A change that breaks readers gets a new version; the old address keeps the old form."""
+
+FORMAT = 1
+DATA = f"data/v{FORMAT}"
+MODELS = f"{DATA}/models.json"
+REQUEST_SCHEMA = f"{DATA}/request.schema.json"
+REPORT_SCHEMA = f"{DATA}/report.schema.json"
+CHANGES = f"{DATA}/changes.json"
+FEED = "changes.xml"
+LLMS = "llms.txt"
+
+
+def model_data(model: str) -> str:
+    """Returns the folder of a model's report and layout."""
+    return f"{DATA}/models/{model}"

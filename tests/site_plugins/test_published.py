@@ -1,0 +1,99 @@
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+
+from kvcore.answer import answer
+from kvcore.report import to_json
+from kvcore.report.report import Report
+from kvcore.request_fields import REQUEST_FIELDS
+from site_plugins.pages.summary import summarise
+from site_plugins.published.build import published_files
+from site_plugins.published.changes import Change, changes_page, feed, load_changes
+from site_plugins.published.llms import llms_text
+from site_plugins.published.models import models_data
+from site_plugins.published.schemas import report_schema, request_schema
+from tests.site_plugins.test_pages_model import ENTRY, ask
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE_URL = "https://atlas.example/"
+ATOM = "{http://www.w3.org/2005/Atom}"
+MODELS = [(ENTRY, summarise(ENTRY, ask))]
+MOVED = Change(
+    id="moved", date="2026-12-01", title="A figure < moved", text="The rule was read anew.", models=(ENTRY.id,),
+    figure="layout.bytes_per_token", before=1024, after=2048,
+)  # fmt: skip
+
+
+def test_models_json_lists_every_model_with_the_address_of_its_report() -> None:
+    (model,) = models_data(MODELS, SITE_URL)["models"]
+    assert model["id"] == ENTRY.id
+    assert model["report"] == f"{SITE_URL}data/v1/models/{ENTRY.id}/report.json"
+    assert set(model["bytes_per_token"]) == {"tp1", "tp8"}
+
+
+def test_the_request_schema_has_exactly_the_fields_of_a_request() -> None:
+    schema = request_schema(SITE_URL)
+    assert set(schema["properties"]) == {field.name for field in REQUEST_FIELDS}
+    assert schema["properties"]["tensor_parallel_size"]["minimum"] == 1
+    assert "default" not in schema["properties"]["tensor_parallel_size"]
+
+
+def test_the_report_schema_has_exactly_the_keys_of_a_report() -> None:
+    report: dict[str, Any] = to_json(
+        answer({"model": "meta-llama/Llama-3.1-8B-Instruct", "available_kv_cache_gib": 40})
+    )
+    assert set(report_schema(SITE_URL)["properties"]) == set(report)
+
+
+def test_a_report_in_json_reads_back_as_the_report_it_was() -> None:
+    report = answer({"model": "meta-llama/Llama-3.1-8B-Instruct", "available_kv_cache_gib": 40})
+    assert TypeAdapter(Report).validate_python(to_json(report)) == report
+
+
+def test_the_feed_has_an_entry_for_each_change_with_before_and_after() -> None:
+    root = ET.fromstring(feed([MOVED], SITE_URL, "Atlas"))  # noqa: S314 - our own text
+    (entry,) = root.findall(f"{ATOM}entry")
+    assert entry.findtext(f"{ATOM}title") == "A figure < moved"
+    assert "layout.bytes_per_token: 1024 before, 2048 now." in (entry.findtext(f"{ATOM}content") or "")
+    assert root.findtext(f"{ATOM}updated") == "2026-12-01T00:00:00Z"
+
+
+def test_the_page_of_changes_links_the_models_that_have_a_page() -> None:
+    assert f"](models/{ENTRY.id}.md)" in changes_page([MOVED], frozenset({ENTRY.id}))
+    assert f"](models/{ENTRY.id}.md)" not in changes_page([MOVED], frozenset())
+
+
+def test_two_changes_of_one_id_are_refused(tmp_path: Path) -> None:
+    item = {"id": "same", "date": "2026-12-01", "title": "t", "text": "t"}
+    (tmp_path / "changes.json").write_text(json.dumps([item, item]))
+    with pytest.raises(ValueError, match="same id"):
+        load_changes(tmp_path / "changes.json")
+
+
+def test_a_figure_without_its_value_before_is_refused(tmp_path: Path) -> None:
+    item = {"id": "one", "date": "2026-12-01", "title": "t", "text": "t", "figure": "tax.bytes", "after": 1}
+    (tmp_path / "changes.json").write_text(json.dumps([item]))
+    with pytest.raises(ValueError, match="before and after"):
+        load_changes(tmp_path / "changes.json")
+
+
+def test_llms_txt_names_every_model_and_the_data() -> None:
+    text = llms_text(MODELS, SITE_URL, "Atlas")
+    assert f"{SITE_URL}models/{ENTRY.id}/" in text
+    assert f"{SITE_URL}data/v1/models.json" in text
+
+
+def test_the_projects_own_changes_can_be_published() -> None:
+    files = published_files(MODELS, ROOT / "docs/data/v1/changes.json", SITE_URL, "Atlas")
+    assert {file.src_uri for file in files} == {
+        "data/v1/models.json",
+        "data/v1/request.schema.json",
+        "data/v1/report.schema.json",
+        "changes.xml",
+        "changes.md",
+        "llms.txt",
+    }
