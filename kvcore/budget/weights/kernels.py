@@ -5,6 +5,22 @@ from dataclasses import dataclass
 HOPPER, BLACKWELL = 9, 10
 """Major compute capabilities that pick kernels of their own."""
 
+NEWEST: tuple[int, int] = (0, 33)
+"""Release the rules were read from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Platform:
+    """What picks the kernels of experts.
+
+    Attributes:
+        capability: Compute capability of the GPU.
+        release: Release of the engine.
+    """
+
+    capability: tuple[int, int] = (9, 0)
+    release: tuple[int, int] = NEWEST
+
 
 @dataclass(frozen=True, kw_only=True)
 class Padding:
@@ -21,18 +37,24 @@ MARLIN_MXFP4 = Padding(inputs=256, intermediate=128)
 TRTLLM_MXFP4 = Padding(inputs=256, intermediate=128)
 
 
-def unquantized_padding(capability: tuple[int, int]) -> Padding:
+CUTLASS_MXFP4 = Padding(inputs=128, intermediate=128)
+
+GPT_OSS_ON_HOPPER = (((0, 0), MARLIN_MXFP4), ((0, 19), TRITON_MXFP4), ((0, 20), CUTLASS_MXFP4), ((0, 33), TRITON_MXFP4))
+"""Kernel of gpt-oss's experts on Hopper, from each release on."""
+
+
+def unquantized_padding(platform: Platform) -> Padding:
     """Padding of 16-bit experts (vLLM 0.33.0 `unquantized_round_up_hidden_size_and_intermediate_size`)."""
-    return TRTLLM_BF16 if capability[0] == BLACKWELL else NO_PADDING
+    return TRTLLM_BF16 if platform.capability[0] == BLACKWELL else NO_PADDING
 
 
-def gpt_oss_padding(capability: tuple[int, int]) -> Padding:
+def gpt_oss_padding(platform: Platform) -> Padding:
     """Padding of gpt-oss's MXFP4 experts (vLLM 0.33.0 `_get_priority_backends_for_gpt_oss`)."""
-    if capability[0] == HOPPER:
-        return TRITON_MXFP4
-    return TRTLLM_MXFP4 if capability[0] == BLACKWELL else MARLIN_MXFP4
+    if platform.capability[0] == HOPPER:
+        return [padding for since, padding in GPT_OSS_ON_HOPPER if platform.release >= since][-1]
+    return TRTLLM_MXFP4 if platform.capability[0] == BLACKWELL else MARLIN_MXFP4
 
 
-def mxfp4_padding(capability: tuple[int, int]) -> Padding:
+def mxfp4_padding(platform: Platform) -> Padding:
     """Padding of other MXFP4 experts (vLLM 0.33.0 `mxfp4_round_up_hidden_size_and_intermediate_size`)."""
-    return TRTLLM_MXFP4 if capability[0] == BLACKWELL else MARLIN_MXFP4
+    return TRTLLM_MXFP4 if platform.capability[0] == BLACKWELL else MARLIN_MXFP4

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kvcore.budget.weights.compressed_tensors import read_compressed_tensors
-from kvcore.budget.weights.kernels import gpt_oss_padding, mxfp4_padding, unquantized_padding
+from kvcore.budget.weights.kernels import Platform, gpt_oss_padding, mxfp4_padding, unquantized_padding
 from kvcore.budget.weights.matching import Matcher, containing, exact, suffix
 from kvcore.budget.weights.modelopt import read_modelopt
 from kvcore.budget.weights.quantization import (
@@ -36,15 +36,13 @@ FP4_EXPERTS = frozenset({"deepseek_v4", "deepseek_v4_vision"})
 """Model types whose fp8 checkpoints keep routed experts in MXFP4 unless ``expert_dtype`` says otherwise."""
 
 
-Capability = tuple[int, int]
 
-
-def read_quantization(config: ModelConfig, capability: Capability) -> Quantization:
+def read_quantization(config: ModelConfig, platform: Platform) -> Quantization:
     """How the checkpoint stores its modules.
 
     Args:
         config: The checkpoint.
-        capability: Compute capability, which picks the kernels of experts.
+        platform: What picks the kernels of experts.
 
     Raises:
         ConfigError: The scheme is not one whose bytes are known.
@@ -52,12 +50,12 @@ def read_quantization(config: ModelConfig, capability: Capability) -> Quantizati
     section = quantization_section(config)
     method = str(section.get("quant_method") or "").lower().replace("_", "-")
     if not method:
-        return dataclasses.replace(UNQUANTIZED, padding=unquantized_padding(capability))  # vLLM 0.33.0 `ModelConfig._verify_quantization` needs quant_method
+        return dataclasses.replace(UNQUANTIZED, padding=unquantized_padding(platform))  # vLLM 0.33.0 `ModelConfig._verify_quantization` needs quant_method
     reader = METHODS.get(method)
     if reader is None:
         raise unknown_scheme("quant_method", section.get("quant_method"))
-    read = reader(section, config, capability)
-    return dataclasses.replace(read, padding=unquantized_padding(capability))
+    read = reader(section, config, platform)
+    return dataclasses.replace(read, padding=unquantized_padding(platform))
 
 
 def _except(ignored: Matcher, linear: Scheme, experts: Scheme | None) -> ModuleScheme:
@@ -71,7 +69,7 @@ def _except(ignored: Matcher, linear: Scheme, experts: Scheme | None) -> ModuleS
     return scheme
 
 
-def _read_fp8(section: Mapping[str, Any], config: ModelConfig, capability: Capability) -> Quantization:
+def _read_fp8(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:
     """8-bit floats (vLLM 0.33.0 `Fp8Config`)."""
     names = names_of(section, "ignored_layers", "modules_to_not_convert")
     match = suffix if config.model_type in {"minimax_m2", "glm5_next"} else exact
@@ -80,7 +78,7 @@ def _read_fp8(section: Mapping[str, Any], config: ModelConfig, capability: Capab
     if str(section.get("moe_quant_algo") or "").upper() == "NVFP4":
         experts = nvfp4()
     elif section.get("store_dtype") == "mxfp4" or _has_fp4_experts(config):
-        experts = mxfp4(mxfp4_padding(capability))
+        experts = mxfp4(mxfp4_padding(platform))
     return Quantization(name="fp8", scheme=_except(match(names), linear, experts), cache_scale_bytes=CACHE_SCALES)
 
 
@@ -99,9 +97,9 @@ def _fp8_scheme(section: Mapping[str, Any], config: ModelConfig) -> Scheme:
     return fp8_block(block[0], block[1], scale_bytes=1 if exponent_scales else 4)
 
 
-def _read_mxfp4(section: Mapping[str, Any], config: ModelConfig, capability: Capability) -> Quantization:  # noqa: ARG001 - one signature
+def _read_mxfp4(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:  # noqa: ARG001 - one signature
     """4-bit experts; everything else in the model dtype (vLLM 0.33.0 `Mxfp4Config`)."""
-    padding = gpt_oss_padding(capability) if config.model_type == "gpt_oss" else mxfp4_padding(capability)
+    padding = gpt_oss_padding(platform) if config.model_type == "gpt_oss" else mxfp4_padding(platform)
     experts = mxfp4(padding)
     return Quantization(name="mxfp4", scheme=lambda path, kind: experts if kind == "experts" else None)  # noqa: ARG005
 
@@ -120,7 +118,7 @@ def _group_size(section: Mapping[str, Any]) -> int:
     return size
 
 
-def _read_gptq(section: Mapping[str, Any], config: ModelConfig, capability: Capability) -> Quantization:  # noqa: ARG001 - one signature
+def _read_gptq(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:  # noqa: ARG001 - one signature
     """Packed integers with group index and packed zero points (vLLM 0.33.0 `AutoGPTQConfig`)."""
     if section.get("dynamic"):
         raise unknown_scheme("dynamic", section.get("dynamic"))
@@ -139,7 +137,7 @@ def _read_gptq(section: Mapping[str, Any], config: ModelConfig, capability: Capa
     return Quantization(name=f"gptq, {bits} bits", scheme=choose)
 
 
-def _read_awq(section: Mapping[str, Any], config: ModelConfig, capability: Capability) -> Quantization:  # noqa: ARG001 - one signature
+def _read_awq(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:  # noqa: ARG001 - one signature
     """Packed 4-bit integers with packed zero points (vLLM 0.33.0 `AutoAWQConfig`)."""
     bits = _bits(section, (4,))
     scheme = grouped_integers("AWQ", bits, _group_size(section), zero_points=True, source=AWQ_SOURCE)
@@ -147,13 +145,13 @@ def _read_awq(section: Mapping[str, Any], config: ModelConfig, capability: Capab
     return Quantization(name=f"awq, {bits} bits", scheme=_except(ignored, scheme, scheme))
 
 
-def _read_fbgemm(section: Mapping[str, Any], config: ModelConfig, capability: Capability) -> Quantization:  # noqa: ARG001 - one signature
+def _read_fbgemm(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:  # noqa: ARG001 - one signature
     """8-bit floats with a scale per channel (vLLM 0.33.0 `FBGEMMFp8Config`)."""
     scheme = eight_bit_channel("fp8")
     return Quantization(name="fbgemm_fp8", scheme=_except(exact(names_of(section, "modules_to_not_convert")), scheme, None))
 
 
-METHODS: Mapping[str, Callable[[Mapping[str, Any], ModelConfig, Capability], Quantization]] = {
+METHODS: Mapping[str, Callable[[Mapping[str, Any], ModelConfig, Platform], Quantization]] = {
     "fp8": _read_fp8,
     "deepseek-v4-fp8": _read_fp8,
     "mxfp4": _read_mxfp4,

@@ -13,11 +13,18 @@ class Ranks:
 
     Without expert parallelism the data-parallel ranks share the experts as further tensor-parallel ranks; with it, all
     of them hold whole experts (vLLM 0.33.0 `FusedMoEParallelConfig.make`).
+
+    Attributes:
+        tensor: Tensor-parallel ranks.
+        data: Data-parallel ranks.
+        expert_parallel: Whether ranks hold whole experts.
+        widens_narrow_experts: Whether the release pads narrow shares of experts where a model asks for it.
     """
 
     tensor: int = 1
     data: int = 1
     expert_parallel: bool = False
+    widens_narrow_experts: bool = True
 
     @property
     def expert_ranks(self) -> int:
@@ -84,7 +91,7 @@ def expert_shape(module: Experts, ranks: Ranks) -> ExpertShape:
         EngineRefusal: The experts' width does not divide evenly over the ranks.
     """
     what = f"the intermediate width {module.intermediate:,} of the experts"
-    at_least = module.intermediate_at_least if ranks.intermediate_ranks > 1 else 1
+    at_least = module.intermediate_at_least if ranks.intermediate_ranks > 1 and ranks.widens_narrow_experts else 1
     return ExpertShape(
         count=cdiv(module.count, ranks.expert_ranks),
         inputs=module.inputs,

@@ -5,12 +5,16 @@ from dataclasses import dataclass
 
 from kvcore.budget.weights.extras import Extra, load_extras
 from kvcore.budget.weights.families import BUILDERS
+from kvcore.budget.weights.kernels import Platform
 from kvcore.budget.weights.methods import read_quantization
 from kvcore.budget.weights.modules import Network
 from kvcore.budget.weights.ranks import Ranks
 from kvcore.budget.weights.sizes import StageWeights, draft_weights, published_params, stage_weights
 from kvcore.config import ModelConfig
 from kvcore.errors import config_error
+
+
+PLATFORM = Platform()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +68,7 @@ def network_of(config: ModelConfig) -> Network:
 
 
 def weigh(
-    config: ModelConfig, ranks: Ranks, stage_layers: Sequence[int], dtype: str, capability: tuple[int, int] = (9, 0)
+    config: ModelConfig, ranks: Ranks, stage_layers: Sequence[int], dtype: str, platform: Platform = PLATFORM
 ) -> ModelWeights:
     """Weighs a model.
 
@@ -73,14 +77,14 @@ def weigh(
         ranks: Parallel sizes.
         stage_layers: Layers of each pipeline stage.
         dtype: The model's element type after the engine's defaults.
-        capability: Compute capability of the GPU, which picks the kernels of experts.
+        platform: What picks the kernels of experts.
 
     Raises:
         ConfigError: The architecture's weights or the quantization scheme are not known.
         EngineRefusal: A module does not divide over the ranks.
     """
     network = network_of(config)
-    quantization = read_quantization(config, capability)
+    quantization = read_quantization(config, platform)
     starts = [sum(stage_layers[:stage]) for stage in range(len(stage_layers))]
     return ModelWeights(
         extras=tuple(

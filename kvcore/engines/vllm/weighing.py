@@ -1,13 +1,18 @@
 """Weighing: a request's weights on vLLM's stages and ranks."""
 
 from kvcore.budget.weights import ModelWeights, network_of, weigh
+from kvcore.budget.weights.kernels import Platform
 from kvcore.budget.weights.ranks import Ranks
 from kvcore.config import ModelConfig
+from kvcore.engines.vllm.profiles import parse_release
 from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.engines.vllm.stages import layers_per_stage
 from kvcore.request import Request
 
 HOPPER = (9, 0)
+
+WIDENS_FROM = (0, 28, 0)
+"""Release from which Kimi's narrow shares of experts are padded (vLLM 0.28.0 `KimiMoE`)."""
 
 
 def weigh_deployment(request: Request, config: ModelConfig, settings: EngineSettings) -> ModelWeights:
@@ -17,9 +22,16 @@ def weigh_deployment(request: Request, config: ModelConfig, settings: EngineSett
         ConfigError: The architecture's weights or the quantization scheme are not known.
         EngineRefusal: A module does not divide over the ranks.
     """
+    release = parse_release(settings.engine_version or settings.profile.version)
     ranks = Ranks(
-        tensor=settings.tensor_parallel_size, data=settings.data_parallel_size, expert_parallel=request.enable_expert_parallel
+        tensor=settings.tensor_parallel_size,
+        data=settings.data_parallel_size,
+        expert_parallel=request.enable_expert_parallel,
+        widens_narrow_experts=release >= WIDENS_FROM,
     )
     layers = len(network_of(config).layers)
     counts = layers_per_stage(layers, settings.pipeline_parallel_size, request.pipeline_layer_partition)
-    return weigh(config, ranks, counts, settings.dtype, settings.gpu.capability if settings.gpu.compute_capability else HOPPER)
+    platform = Platform(
+        capability=settings.gpu.capability if settings.gpu.compute_capability else HOPPER, release=(release[0], release[1])
+    )
+    return weigh(config, ranks, counts, settings.dtype, platform)
