@@ -13,6 +13,8 @@ from tests.browser.pages import Calculator
 
 pytestmark = pytest.mark.browser
 
+AXE = Path(__file__).resolve().parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+
 MODEL = "meta-llama/Llama-3.1-8B-Instruct"
 
 # Llama-3.1-8B as its config.json states it.
@@ -201,3 +203,22 @@ def test_the_command_under_the_answer_asks_the_same(calculator: Calculator) -> N
     calculator.set(tensor_parallel_size="2")
     command = calculator.page.locator("[data-kv-part=takeaway] code")
     expect(command).to_contain_text(re.compile(rf"^kvcore report {MODEL} .*--tensor-parallel-size 2"))
+
+
+def test_following_a_step_of_the_derivation_keeps_the_pasted_config_in_the_address(calculator: Calculator) -> None:
+    calculator.open()
+    calculator.set(config=json.dumps(CONFIG), **QUESTION)
+    carried = urlsplit(calculator.address()).fragment
+    calculator.answer.locator(".kv-step-link").first.evaluate("link => link.click()")
+    expect(calculator.page).to_have_url(re.compile("#config="))
+    assert urlsplit(calculator.address()).fragment == carried
+
+
+@pytest.mark.parametrize("query", ["", "?tensor_parallel_size=two&model=no/such-model"])
+def test_the_page_has_no_barrier_that_axe_finds(calculator: Calculator, query: str) -> None:
+    calculator.open(query)
+    if query:
+        calculator.wait()
+    calculator.page.evaluate(AXE.read_text(encoding="utf-8"))
+    violations = calculator.page.evaluate("axe.run().then((found) => found.violations.map((item) => item.id))")
+    assert violations == []
