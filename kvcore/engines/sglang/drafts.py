@@ -11,6 +11,9 @@ from kvcore.request import Request
 
 EAGLE_LIKE = frozenset({"EAGLE", "EAGLE3", "NEXTN", "STANDALONE"})
 EAGLE_HEAD_LAYERS = 1
+NGRAM_TOKENS = 12
+"""Tokens NGRAM drafts where none are given (SGLang 0.5.23 `_handle_ngram`)."""
+
 DEFAULT_CHAIN = (3, 1, 4)
 DEFAULT_TREE = (5, 4, 8)
 DEFAULT_RUNNING_REQUESTS = 48
@@ -54,10 +57,10 @@ def resolve_drafts(request: Request, model: ServedModel) -> Drafts | None:
     algorithm = request.speculative_algorithm.upper()
     algorithm = "EAGLE" if algorithm == "NEXTN" else algorithm
     if algorithm == "NGRAM":
-        tokens = request.speculative_num_draft_tokens
-        if tokens is None:
-            rule = "kvcore knows no default of SGLang for NGRAM"
-            raise refusal("speculative_num_draft_tokens", None, rule, "Give the number of drafted tokens.")
+        tokens = request.speculative_num_draft_tokens or NGRAM_TOKENS
+        if model.is_deepseek_v4:
+            rule = "SGLang drafts for DeepSeek-V4 with EAGLE and one branch only"
+            raise refusal("speculative_algorithm", algorithm, rule, "Use EAGLE.")
         return Drafts(algorithm=algorithm, num_steps=tokens, topk=1, num_draft_tokens=tokens, num_layers=0)
     if algorithm not in EAGLE_LIKE:
         rule = "kvcore knows the pools of EAGLE, EAGLE3, NEXTN, STANDALONE and NGRAM"

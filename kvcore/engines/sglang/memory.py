@@ -6,13 +6,9 @@ from dataclasses import dataclass
 
 from kvcore.arithmetic import GIB
 from kvcore.engines.sglang.cells import STATE, BilledLayer
-from kvcore.engines.sglang.model import ServedModel
 from kvcore.engines.sglang.settings import SglangSettings
 from kvcore.engines.sglang.stages import layer_ranges
 from kvcore.errors import refusal
-
-VISION_RESERVE_GIB = 100 / 1024
-"""Memory for image embeddings (SGLang 0.5.23 `mm_runtime_reservation_gb`, `SGLANG_VLM_CACHE_SIZE_MB`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +55,7 @@ class StatePool:
         return (self.slots + 1) * self.slot_bytes + self.draft_bytes
 
 
-def memory_of(before_gib: float, after_gib: float, model: ServedModel, settings: SglangSettings) -> Memory:
+def memory_of(before_gib: float, after_gib: float, settings: SglangSettings) -> Memory:
     """Divides the free memory.
 
     Raises:
@@ -72,7 +68,7 @@ def memory_of(before_gib: float, after_gib: float, model: ServedModel, settings:
         before_gib=before_gib,
         after_gib=_measured(after_gib, settings.tp_size * settings.pp_size),
         slack_gib=before_gib * (1 - settings.mem_fraction_static),
-        vision_gib=VISION_RESERVE_GIB if model.is_multimodal else 0.0,
+        vision_gib=settings.vision_gib,
     )
     if memory.rest_gib <= 0:
         raise _nothing_left(memory, settings)

@@ -56,7 +56,7 @@ class Headroom:
         captures_prefill: Prefill graphs are captured.
         role: ``null``, ``prefill`` or ``decode``.
         decode_tokens: Tokens of one step of a decode server.
-        max_total_tokens: Cap of the token pool, above which no prefill graph is captured.
+        largest_capture: Tokens above which no prefill graph is captured, beside the chunk; None: no such cap.
     """
 
     gpu_mib: int
@@ -69,7 +69,7 @@ class Headroom:
     captures_prefill: bool
     role: str
     decode_tokens: int
-    max_total_tokens: int | None
+    largest_capture: int | None
 
     @property
     def activation_tokens(self) -> int:
@@ -85,8 +85,8 @@ class Headroom:
         largest = self.chunked_prefill_size
         if self.latent:
             largest = min(LATENT_PREFILL_GRAPH_TOKENS, largest)
-        if self.max_total_tokens is not None:
-            largest = min(largest, self.max_total_tokens)
+        if self.largest_capture is not None:
+            largest = min(largest, self.largest_capture)
         return sum(1 for tokens in _graph_sizes(largest) if tokens <= largest)
 
     def terms_mib(self) -> Iterator[tuple[str, str, float]]:

@@ -98,7 +98,7 @@ def plan(
     per_slot = slot_bytes(billed, layout.num_hidden_layers, settings)
     pools = None
     if free_gib is not None:
-        memory = memory_of(*free_gib, model, settings)
+        memory = memory_of(*free_gib, settings)
         state, budget = divide_for_states(memory, per_slot, settings)
         tokens = _token_pools(sizing, stages, budget, settings)
         pools = Pools(

@@ -14,6 +14,7 @@ from kvcore.engines.sglang.drafts import DEFAULT_RUNNING_REQUESTS, Drafts, resol
 from kvcore.engines.sglang.memory_fraction import Headroom, decode_max_bs, default_fraction, gpu_class
 from kvcore.engines.sglang.model import ServedModel
 from kvcore.engines.sglang.state_slots import StateReuse, resolve_state_reuse
+from kvcore.engines.sglang.vision import expanded_batch, is_tuned, vision_reserve_gib
 from kvcore.errors import refusal
 from kvcore.layout.cache import AttentionCache
 from kvcore.layout.layout import Layout
@@ -25,6 +26,7 @@ DEFAULT_WINDOW_RATIO = 0.8
 DEEPSEEK_V4_WINDOW_RATIO = 0.1
 DEEPSEEK_V4_RUNNING_REQUESTS = 256
 DEFAULT_STATE_RATIO = 0.9
+LLAMA2_CAPTURE = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +57,7 @@ class SglangSettings:
     max_mamba_cache_size: int | None
     temporal_dtype: str
     drafts: Drafts | None
+    vision_gib: float
     inputs: Mapping[str, Input] = field(repr=False)
 
     @property
@@ -144,7 +147,10 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
     chunk = ledger.take("chunked_prefill_size", gpu_class(gpu_mib).chunked_prefill_size, "by GPU memory")
     if chunk == 0:
         raise refusal("chunked_prefill_size", chunk, "a chunk has at least one token", "Use -1 to turn chunking off.")
-    batch = decode_max_bs(gpu_mib, tp, request.max_running_requests)
+    tuned = is_tuned(model, gpu, gpu_mib)
+    batch = expanded_batch(
+        decode_max_bs(gpu_mib, tp, request.max_running_requests), request.max_running_requests, tuned=tuned
+    )
     captures = not ledger.switch("disable_cuda_graph")
     headroom = Headroom(
         gpu_mib=gpu_mib,
@@ -157,7 +163,7 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
         captures_prefill=captures and pp == 1 and model.captures_prefill,
         role=role,
         decode_tokens=(request.max_running_requests or batch) * (drafts.num_draft_tokens if drafts else 1),
-        max_total_tokens=request.max_total_tokens,
+        largest_capture=_largest_capture(request),
     )
     vision = model.vision if role != "decode" else None
     fraction = ledger.take("mem_fraction_static", default_fraction(headroom, vision), "by GPU memory, chunk and graphs")
@@ -204,6 +210,9 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
         max_mamba_cache_size=request.max_mamba_cache_size,
         temporal_dtype=_temporal_dtype(request, config),
         drafts=drafts,
+        vision_gib=vision_reserve_gib(
+            model, tuned=tuned, nnodes=request.nnodes or 1, max_running_requests=request.max_running_requests
+        ),
         inputs=ledger.inputs,
     )
 
@@ -234,6 +243,13 @@ def _context(request: Request, model: ServedModel) -> int:
         rule = f"SGLang refuses a context longer than the model's {model.context_len:,} tokens"
         raise refusal("context_length", given, rule, f"Use at most {model.context_len:,} tokens.")
     return model.context_len
+
+
+def _largest_capture(request: Request) -> int | None:
+    """Cap of the tokens prefill is captured for: the token cap, and 4,096 for Llama 2 (`handle_gpu_memory_settings`)."""
+    path = request.model or str((request.config or {}).get("_name_or_path", ""))
+    caps = [request.max_total_tokens, LLAMA2_CAPTURE if "llama-2" in path.lower() else None]
+    return min((cap for cap in caps if cap is not None), default=None)
 
 
 def _check_attention_ranks(model: ServedModel, config: ModelConfig, tp: int, attn_dp: int) -> None:
