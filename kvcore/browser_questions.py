@@ -1,6 +1,7 @@
 """More doors of the browser: inverse questions, comparisons, sweeps, commands and links, JSON text in and out.
 
-Every door answers ``{"errors": […]}`` where the question is wrong, and never raises.
+Every door answers ``{"errors": […]}`` where the question is wrong, and never raises. Values of a request may be texts, as
+a form or an address holds them. Replies for the page carry ``html`` beside their values.
 """
 
 import json
@@ -9,16 +10,25 @@ from typing import Any
 
 from kvcore.answer import answer
 from kvcore.commandline import engine_command, read_command
+from kvcore.commands import kvcore_command
 from kvcore.config.nesting import nested_too_deeply
-from kvcore.errors import KvcoreError, input_error
+from kvcore.errors import FieldError, InputError, KvcoreError, input_error
 from kvcore.permalink import read_link, then_and_now, write_link
 from kvcore.permalink.then_and_now import as_json
-from kvcore.questions import compare, iso_concurrency, request_mix, splits, sweep, to_csv
+from kvcore.questions import Sweep, compare, iso_concurrency, pages, request_mix, splits, sweep, to_csv
+from kvcore.questions.axes import axis
+from kvcore.questions.changes import changes
+from kvcore.questions.compare import comparison_json
+from kvcore.questions.line_chart import line_chart
+from kvcore.questions.solve import solution_json, solve
 from kvcore.report.json import to_json
-from kvcore.subcommands.compare import comparison_json
-from kvcore.subcommands.solve import solution_json, solve
+from kvcore.report.writers.html import write
+from kvcore.request_fields import REQUEST_FIELDS
+from kvcore.request_text import value_of_text
 
 Values = Mapping[str, Any]
+
+_KINDS: Mapping[str, str] = {field.name: field.type for field in REQUEST_FIELDS}
 
 
 def solve_json(text: str) -> str:
@@ -28,7 +38,7 @@ def solve_json(text: str) -> str:
 
 def compare_json(text: str) -> str:
     """Answers ``{requests: [request, …]}``: inputs and figures side by side."""
-    return _door(text, lambda values: comparison_json(compare(_list(values, "requests"))))
+    return _door(text, _compare)
 
 
 def sweep_json(text: str) -> str:
@@ -38,7 +48,7 @@ def sweep_json(text: str) -> str:
 
 def iso_json(text: str) -> str:
     """Answers ``{request, requests: [n, …]}``: the longest context for each number of requests."""
-    return _door(text, lambda values: {"curve": iso_concurrency(_request(values), _list(values, "requests"))})
+    return _door(text, _iso)
 
 
 def mix_json(text: str) -> str:
@@ -54,6 +64,11 @@ def command_json(text: str) -> str:
 def link_json(text: str) -> str:
     """Answers ``{request}`` with its link, or ``{address}`` with what the link said and what is true now."""
     return _door(text, _link)
+
+
+def changes_json(text: str) -> str:
+    """Answers ``{request}``: requests at once without each changed input in turn, and with all of them."""
+    return _door(text, lambda values: {"changes": to_json(changes(_request(values)))})
 
 
 def _door(text: str, work: Callable[[Values], Mapping[str, Any]]) -> str:
@@ -76,11 +91,34 @@ def _values(text: str) -> Values:
     return value
 
 
-def _request(values: Values) -> Values:
-    request = values.get("request")
+def _request(values: Values, name: str = "request") -> dict[str, Any]:
+    request = values.get(name)
     if not isinstance(request, Mapping):
         raise input_error("request", request, "an object of request fields is expected", 'Send {"request": {…}}.')
-    return request
+    return _typed(request)
+
+
+def _typed(fields: Values) -> dict[str, Any]:
+    """Texts as their values; empty ones are absent."""
+    typed: dict[str, Any] = {}
+    errors: list[FieldError] = []
+    for name, value in fields.items():
+        if isinstance(value, str) and not value.strip():
+            continue
+        try:
+            typed[name] = _value(name, value) if isinstance(value, str) else value
+        except KvcoreError as error:
+            errors.extend(error.errors)
+    if errors:
+        raise InputError(tuple(errors))
+    return typed
+
+
+def _value(name: str, text: str) -> Any:
+    kind = _KINDS.get(name)
+    if kind == "boolean":
+        return {"true": True, "false": False}.get(text.strip().lower(), text)
+    return _number(text) if kind == "integer" else value_of_text(name, text)
 
 
 def _list(values: Values, name: str) -> list[Any]:
@@ -90,31 +128,96 @@ def _list(values: Values, name: str) -> list[Any]:
     return items
 
 
+def _number(value: Any) -> Any:
+    """The whole number a text holds; anything else stays as it is, for the question to refuse."""
+    text = value.strip().replace(",", "") if isinstance(value, str) else ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else value
+
+
+def _weight(value: Any) -> Any:
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
 def _solve(values: Values) -> Mapping[str, Any]:
-    request, gpus = _request(values), values.get("gpus", 8)
+    request, gpus = _request(values), _number(values.get("gpus", 8))
     basis = values.get("basis", "engine_log")
     if basis not in {"engine_log", "held"}:
         raise input_error("basis", basis, "must be engine_log or held", "Choose one of these.")
     question = str(values.get("question"))
-    solution = solution_json(solve(question, request, values.get("requests", 1), gpus, basis))
-    solution["engine_command"] = engine_command(solution["request"])
-    if question == "best-split":
-        solution["splits"] = [{**to_json(split), "num_gpus": split.num_gpus} for split in splits(request, gpus, basis)]
-    return solution
+    solution = solve(question, request, _number(values.get("requests", 1)), gpus, basis)
+    ranked = splits(request, gpus, basis) if question == "best-split" else ()
+    reply = solution_json(solution)
+    reply["engine_command"] = engine_command(solution.request)
+    reply["html"] = write(pages.solution_page(solution, ranked))
+    if ranked:
+        reply["splits"] = [{**to_json(split), "num_gpus": split.num_gpus} for split in ranked]
+    return reply
+
+
+def _compare(values: Values) -> Mapping[str, Any]:
+    requests = [_typed(item) if isinstance(item, Mapping) else item for item in _list(values, "requests")]
+    if not all(isinstance(item, Mapping) for item in requests):
+        raise input_error("requests", None, "every request is an object of request fields", "Send a list of objects.")
+    comparison = compare(requests)
+    return {**comparison_json(comparison), "html": write(pages.comparison_page(comparison))}
 
 
 def _sweep(values: Values) -> Mapping[str, Any]:
     axes = values.get("axes")
     if not isinstance(axes, Mapping):
         raise input_error("axes", axes, "an object of fields and lists is expected", 'Send {"max_model_len": [8192]}.')
+    listed = dict(
+        axis(f"{name}={items}") if isinstance(items, str) else (str(name), items) for name, items in axes.items()
+    )
     figures = values.get("figures")
     chosen = {"figures": [str(path) for path in figures][:20]} if isinstance(figures, list) else {}
-    result = sweep(_request(values), axes, **chosen)
-    return {**to_json(result), "csv": to_csv(result)}
+    result = sweep(_request(values), listed, **chosen)
+    drawing = _sweep_chart(result)
+    return {**to_json(result), "csv": to_csv(result), "html": drawing + write(pages.sweep_page(result))}
+
+
+def _sweep_chart(result: Sweep) -> str:
+    """The first figure against the last input, one line for each value of the other; nothing for words."""
+    path, across = result.figures[0], list(result.axes)[-1]
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for point in result.points:
+        x, y = point.inputs[across], point.figures[path]
+        if isinstance(x, bool) or not isinstance(x, int | float) or not isinstance(y, int | float):
+            continue
+        others = [f"{name} {value}" for name, value in point.inputs.items() if name != across]
+        lines.setdefault(" ".join(others), []).append((x, y))
+    ordered = {name: sorted(points) for name, points in lines.items()}
+    up = pages.FIGURE_LABELS.get(path, (path, ""))[0]
+    return line_chart(f"{up} against {across}", across, up, ordered)
+
+
+def _iso(values: Values) -> Mapping[str, Any]:
+    numbers = values.get("requests")
+    listed = axis(f"requests={numbers}")[1] if isinstance(numbers, str) else _list(values, "requests")
+    curve = iso_concurrency(_request(values), listed)
+    points = [(float(number), float(length)) for number, length in curve if length is not None]
+    drawing = line_chart(
+        "longest context against requests at once", "requests at once", "longest context", {"": points}
+    )
+    lines = ["requests,max_model_len", *(f"{number},{'' if length is None else length}" for number, length in curve)]
+    return {"curve": curve, "csv": "\n".join(lines) + "\n", "html": drawing + write(pages.iso_page(curve))}
 
 
 def _mix(values: Values) -> Mapping[str, Any]:
-    mix = request_mix(_request(values), _list(values, "lengths"))
+    lengths = [
+        {
+            "prompt_tokens": _number(item.get("prompt_tokens")),
+            "output_tokens": _number(item.get("output_tokens", 0)),
+            "weight": _weight(item.get("weight", 1)),
+        }
+        if isinstance(item, Mapping)
+        else item
+        for item in _list(values, "lengths")
+    ]
+    mix = request_mix(_request(values), lengths)
     return {
         "usable_blocks": mix.usable_blocks,
         "blocks": list(mix.blocks),
@@ -122,6 +225,7 @@ def _mix(values: Values) -> Mapping[str, Any]:
         "percentile_tokens": mix.percentile_tokens,
         "percentile": float(mix.percentile),
         "longest": float(mix.longest),
+        "html": write(pages.mix_page(mix)),
     }
 
 
@@ -129,19 +233,22 @@ def _command(values: Values) -> Mapping[str, Any]:
     if "command" in values:
         read = read_command(str(values["command"]))
         lists = {name: list(getattr(read, name)) for name in ("ignored", "unmodelled", "unknown")}
-        return {"request": dict(read.request), **lists}
-    return {"command": engine_command(_request(values))}
+        return {"request": dict(read.request), **lists, "html": write(pages.command_page(**lists))}
+    request = _request(values)
+    return {"command": engine_command(request), "kvcore_command": kvcore_command(request)}
 
 
 def _link(values: Values) -> Mapping[str, Any]:
     if "address" in values:
         link = read_link(str(values["address"]))
         report = answer(link.request)
+        result = then_and_now(link, report)
         return {
             "request": dict(link.request),
             "kvcore_version": link.kvcore_version,
             "said": dict(link.said),
-            "now": as_json(then_and_now(link, report)),
+            "now": as_json(result),
+            "html": write(pages.then_and_now_page(result)),
             "errors": to_json(report.errors),
         }
     request = _request(values)

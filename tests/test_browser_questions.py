@@ -10,7 +10,16 @@ from kvcore.questions import longest_context
 from tests.questions.deployment import BLOCK_BYTES, CONFIG
 
 DEPLOYMENT = {"config": CONFIG, "max_model_len": 1600, "kv_cache_memory_bytes": 1000 * BLOCK_BYTES}
-DOORS = ("solve_json", "compare_json", "sweep_json", "iso_json", "mix_json", "command_json", "link_json")
+DOORS = (
+    "solve_json",
+    "compare_json",
+    "sweep_json",
+    "iso_json",
+    "mix_json",
+    "command_json",
+    "link_json",
+    "changes_json",
+)
 HOSTILE = (
     "",
     "null",
@@ -54,6 +63,59 @@ def test_a_command_fills_a_request_and_a_request_makes_a_command() -> None:
 def test_a_link_says_what_it_said_and_what_is_true_now() -> None:
     link = ask("link_json", request=DEPLOYMENT)["link"]
     assert ask("link_json", address=link)["now"]["unchanged"]
+
+
+FORM = {
+    "config": json.dumps(CONFIG),
+    "max_model_len": "1600",
+    "kv_cache_memory_bytes": str(1000 * BLOCK_BYTES),
+    "block_size": "",
+}
+"""The same deployment as a form holds it: texts, with an empty one."""
+
+
+def test_a_form_of_texts_is_the_same_request() -> None:
+    assert ask("solve_json", question="longest-context", request=FORM, requests="10")["value"] == (
+        longest_context(DEPLOYMENT, 10).value
+    )
+
+
+def test_false_as_a_text_switches_off() -> None:
+    request = {"model": "org/name", "enable_prefix_caching": "false"}
+    assert ask("command_json", request=request)["command"] == "vllm serve org/name --no-enable-prefix-caching"
+
+
+def test_a_sweep_reads_its_values_as_a_person_writes_them_and_draws_them() -> None:
+    reply = ask("sweep_json", request=FORM, axes={"max_model_len": "800, 1600"})
+    assert [point["inputs"]["max_model_len"] for point in reply["points"]] == [800, 1600]
+    assert "<polyline" in reply["html"]
+
+
+def test_a_range_longer_than_any_list_is_refused() -> None:
+    reply = ask("sweep_json", request=FORM, axes={"max_model_len": f"1..{10**30}"})
+    assert reply["errors"][0]["field"] == "over"
+
+
+def test_a_changed_input_comes_with_the_requests_at_once_without_it() -> None:
+    # 1000 blocks; a request of 1600 tokens holds 100 blocks, one of 131,072 holds 8192, which do not fit.
+    changed = ask("changes_json", request={**FORM, "block_size": "16"})["changes"]
+    assert [(item["field"], item["before"], item["after"]) for item in changed] == [
+        ("max_model_len", None, 10.0),
+        ("block_size", 10.0, 10.0),
+    ]
+
+
+def test_deployments_of_texts_are_compared_and_the_difference_is_said_in_words() -> None:
+    reply = ask("compare_json", requests=[FORM, {**FORM, "max_model_len": "800"}])
+    assert [row["values"] for row in reply["inputs"] if row["path"] == "inputs.max_model_len"] == [[1600, 800]]
+    assert "differs" in reply["html"]
+
+
+def test_a_link_whose_figure_was_edited_says_then_and_now() -> None:
+    link = ask("link_json", request=DEPLOYMENT)["link"].replace("blocks:1000", "blocks:999")
+    html = ask("link_json", address=link)["html"]
+    assert "999" in html
+    assert "1,000" in html
 
 
 def test_markup_in_a_name_stays_a_quoted_word() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from kvcore.answer import answer
 from kvcore.errors import input_error
 from kvcore.questions.forward import Fields
+from kvcore.report.json import to_json
 from kvcore.report.report import Report
 
 MOST_DEPLOYMENTS = 4
@@ -89,3 +90,12 @@ def _inputs(reports: Sequence[Report], name: str) -> tuple[Any, ...]:
     if name == "model":
         return tuple(report.model for report in reports)
     return tuple(report.inputs[name].value if name in report.inputs else None for report in reports)
+
+
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """A comparison as plain JSON values."""
+    rows = {
+        name: [{**to_json(row), "differs": row.differs} for row in getattr(comparison, name)]
+        for name in ("inputs", "figures")
+    }
+    return {**rows, "reports": [to_json(report) for report in comparison.reports]}

@@ -7,7 +7,7 @@ from typing import Any
 
 from kvcore.errors import input_error
 from kvcore.questions import Comparison, compare
-from kvcore.report.json import to_json
+from kvcore.questions.compare import comparison_json
 from kvcore.subcommands.arguments import add_request_arguments, request_of
 from kvcore.subcommands.streams import ANSWERED, BAD_INPUT, complain, say
 
@@ -33,15 +33,6 @@ def run(arguments: argparse.Namespace, unknown: Sequence[str]) -> int:
         complain(report.errors)
     say(json.dumps(comparison_json(comparison), allow_nan=False) if arguments.json else _text(comparison))
     return BAD_INPUT if all(report.errors for report in comparison.reports) else ANSWERED
-
-
-def comparison_json(comparison: Comparison) -> dict[str, Any]:
-    """A comparison as plain JSON values."""
-    rows = {
-        name: [{**to_json(row), "differs": row.differs} for row in getattr(comparison, name)]
-        for name in ("inputs", "figures")
-    }
-    return {**rows, "reports": [to_json(report) for report in comparison.reports]}
 
 
 def _change(text: str) -> dict[str, Any]:

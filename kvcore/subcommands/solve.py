@@ -1,42 +1,18 @@
 """``kvcore solve``: the inverse questions, each proved by asking the forward one."""
 
 import argparse
-import dataclasses
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from kvcore.commands import kvcore_command
-from kvcore.errors import input_error
-from kvcore.questions import (
-    Basis,
-    Solution,
-    best_split,
-    fewest_gpus,
-    longest_context,
-    smallest_budget,
-    smallest_utilization,
-)
-from kvcore.questions.forward import MOST_REQUESTS, whole_number
-from kvcore.report.json import to_json
+from kvcore.questions import Solution
+from kvcore.questions.solve import NAMES, solution_json, solve
 from kvcore.subcommands.arguments import add_request_arguments, request_of
 from kvcore.subcommands.streams import ANSWERED, DOES_NOT_FIT, say
 
 NAME = "solve"
 HELP = "ask the other way round: longest context, smallest budget, fewest GPUs, best split, utilization"
-
-QUESTIONS: Mapping[str, Callable[[Mapping[str, Any], int, Basis], Solution]] = {
-    "longest-context": longest_context,
-    "smallest-budget": smallest_budget,
-    "utilization": smallest_utilization,
-    "fewest-gpus": fewest_gpus,
-}
-"""The questions asked of a deployment and a number of requests; ``best-split`` asks of a number of GPUs besides."""
-
-BEST_SPLIT = "best-split"
-NAMES = (*QUESTIONS, BEST_SPLIT)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the question, the wish and the deployment's flags."""
@@ -58,27 +34,6 @@ def run(arguments: argparse.Namespace, unknown: Sequence[str]) -> int:
     )
     say(json.dumps(solution_json(solution), allow_nan=False) if arguments.json else _text(solution))
     return ANSWERED if solution.value is not None else DOES_NOT_FIT
-
-
-def solve(question: str, fields: Mapping[str, Any], requests: int, gpus: int, basis: Basis) -> Solution:
-    """Answers one inverse question by its name.
-
-    Raises:
-        InputError: There is no such question, or the deployment cannot be answered.
-    """
-    requests = whole_number("requests", requests, MOST_REQUESTS)
-    if question == BEST_SPLIT:
-        return best_split(fields, gpus, requests, basis)
-    function = QUESTIONS.get(question)
-    if function is None:
-        raise input_error("question", question, f"must be one of {', '.join(NAMES)}", "Choose one of these.")
-    return function(fields, requests, basis)
-
-
-def solution_json(solution: Solution) -> dict[str, Any]:
-    """A solution as plain JSON values, with the command that asks its forward question."""
-    plain = {field.name: getattr(solution, field.name) for field in dataclasses.fields(solution)}
-    return {**{name: to_json(value) for name, value in plain.items()}, "command": kvcore_command(solution.request)}
 
 
 def _text(solution: Solution) -> str:
