@@ -48,11 +48,11 @@ def answer_sglang(request: Request) -> Report:
     _check_fields(request)
     subject = subject_of(request)
     if subject.config is None:
-        raise input_error("layout", "a layout given by hand", "SGLang's pools need a config.json", "Give model or config.")
+        raise input_error(
+            "layout", "a layout given by hand", "SGLang's pools need a config.json", "Give model or config."
+        )
     config, layout = subject.config, subject.lay_out(None)
-    model = served_model(
-        config, enable_multimodal=request.enable_multimodal, keeps_state=subject.traits.keeps_state
-    )
+    model = served_model(config, enable_multimodal=request.enable_multimodal, keeps_state=subject.traits.keeps_state)
     settings = resolve_settings(request, config, model, layout)
     planned = plan(layout, config, model, settings, _free_gib(request))
     held = held_parts(planned, settings, layout.num_hidden_layers)
@@ -145,7 +145,9 @@ def _warnings(layout: Layout, planned: SglangPlan, settings: SglangSettings, sub
     if any(layer.cell.split == "replicated_heads" for layer in planned.billed):
         warnings.append("Attention ranks exceed the KV heads: heads are stored on several GPUs.")
     if settings.attn_tp_size > 1 and any(layer.cell.split == "whole" for layer in planned.billed):
-        warnings.append("The latent cache is stored whole on every GPU; enable_dp_attention would divide requests instead.")
+        warnings.append(
+            "The latent cache is stored whole on every GPU; enable_dp_attention would divide requests instead."
+        )
     if settings.drafts is not None and settings.drafts.num_layers == 0 and settings.drafts.inside:
         warnings.append("The drafter's own cache is not billed: it comes out of the memory left free.")
     if settings.drafts is not None and settings.drafts.assumed:

@@ -43,9 +43,18 @@ _BLACKWELL_DEFAULTS: Mapping[str, str] = {
 }
 """Backends of model families on B200 and B300 (SGLang 0.5.23 `arg_groups/model_overrides`)."""
 
-_TRITON_BELOW_BLACKWELL = frozenset({
-    "Gemma4ForCausalLM", "Gemma4ForConditionalGeneration", "Gemma4UnifiedForConditionalGeneration",
-})  # fmt: skip
+_OTHER_DEFAULTS: Mapping[str, tuple[str, str]] = {
+    "Gemma4ForCausalLM": ("triton", "triton"),
+    "Gemma4ForConditionalGeneration": ("triton", "triton"),
+    "Gemma4UnifiedForConditionalGeneration": ("triton", "triton"),
+    "GptOssForCausalLM": ("fa3", "triton"),
+    "Llama4ForConditionalGeneration": ("fa3", "triton"),
+    "Olmo2ForCausalLM": ("fa3", "fa3"),
+    "Exaone4ForCausalLM": ("fa3", "fa3"),
+    "ExaoneMoEForCausalLM": ("fa3", "fa3"),
+    "ExaoneMoeForCausalLM": ("fa3", "fa3"),
+}
+"""Backends of model families on Hopper, and on every other GPU from compute capability 8.0 on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +120,9 @@ def _default_backend(query: KernelQuery) -> str:
             return "trtllm_mha" if _is_chain(query.drafts) else "triton"
         if name in _BLACKWELL_DEFAULTS:
             return _BLACKWELL_DEFAULTS[name]
-    elif name in _TRITON_BELOW_BLACKWELL:
-        return "triton"
+    elif name in _OTHER_DEFAULTS:
+        on_hopper, elsewhere = _OTHER_DEFAULTS[name]
+        return on_hopper if query.major == HOPPER else elsewhere
     return _generic_backend(query)
 
 

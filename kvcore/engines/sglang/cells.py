@@ -142,7 +142,10 @@ def attention_cell(cache: AttentionCache, settings: SglangSettings) -> Cell:
     formula = "kv_heads / attention_ranks × (head_dim + v_head_dim)"
     values = f"{cache.num_kv_heads} / {ranks} × ({cache.head_size} + {cache.head_size_v})"
     if cache.num_kv_heads % ranks:
-        formula, values = "kv_heads_of_a_rank × (head_dim + v_head_dim)", f"{heads} × ({cache.head_size} + {cache.head_size_v})"
+        formula, values = (
+            "kv_heads_of_a_rank × (head_dim + v_head_dim)",
+            f"{heads} × ({cache.head_size} + {cache.head_size_v})",
+        )
     if settings.kv_cache_dtype == "nvfp4":
         size = elements // 2 + elements // FP4_BLOCK
         formula, values = f"{formula} × (1/2 + 1/16)", f"{values} × (1/2 + 1/16)"

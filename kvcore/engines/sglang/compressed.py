@@ -84,7 +84,9 @@ def _billed(layout: Layout, config: ModelConfig, settings: SglangSettings) -> It
             cell = _row_cell(row, page // cache.compress_ratio, cache.compress_ratio)
             yield BilledLayer(index=index, pool=FULL, name=cache.name, cell=cell)
             if cache.compress_ratio == SPARSE:
-                yield BilledLayer(index=index, pool=WINDOW, name="compressor states 4:1", cell=_state_cell(config, settings))
+                yield BilledLayer(
+                    index=index, pool=WINDOW, name="compressor states 4:1", cell=_state_cell(config, settings)
+                )
         elif isinstance(cache, IndexerCache):
             key = indexer_cell(IndexerCache(name=cache.name, index_head_dim=cache.index_head_dim))
             yield BilledLayer(index=index, pool=FULL, name=cache.name, cell=_per_tokens(key, SPARSE))

@@ -115,18 +115,24 @@ def _memory(pools: Pools, settings: SglangSettings) -> Iterator[Step]:
 def _states(state: StatePool, settings: SglangSettings) -> Step:
     ratio = settings.mamba_full_memory_ratio
     formula, values = {
-        "given": ("max_mamba_cache_size / attention groups", f"{settings.max_mamba_cache_size} / {settings.attn_dp_size}"),
-        "requests": ("max_running_requests / attention groups", f"{settings.max_running_requests} / {settings.attn_dp_size}"),
+        "given": (
+            "max_mamba_cache_size / attention groups",
+            f"{settings.max_mamba_cache_size} / {settings.attn_dp_size}",
+        ),
+        "requests": (
+            "max_running_requests / attention groups",
+            f"{settings.max_running_requests} / {settings.attn_dp_size}",
+        ),
         "memory": (
             "floor((memory × ratio / (1 + ratio) − one slot) / one slot)",
             f"memory × {ratio} / {1 + ratio}, slots of {state.slot_bytes:,} bytes",
         ),
     }[state.rule]
     if state.rule == "memory" and settings.num_draft_tokens:
-        formula = (
-            "floor((memory × ratio / (1 + ratio) − slot × (1 + draft tokens)) / (slot × (1 + draft tokens / slots per request)))"
+        formula = "floor((memory × ratio / (1 + ratio) − slot × (1 + draft tokens)) / (slot × (1 + draft tokens / slots per request)))"
+        values += (
+            f", {settings.num_draft_tokens} draft tokens, {settings.state_reuse.slots_per_request} slots per request"
         )
-        values += f", {settings.num_draft_tokens} draft tokens, {settings.state_reuse.slots_per_request} slots per request"
     return Step(
         path="capacity.pools.states.entries",
         label="Slots for states",
@@ -159,7 +165,9 @@ def _tokens(plan: SglangPlan, pools: Pools, settings: SglangSettings) -> Iterato
         yield Step(
             path="capacity.pools.1.entries",
             label="Tokens of the window pool",
-            formula="full tokens × swa_full_tokens_ratio, in whole pages" if by_ratio else "requests × window tokens of one",
+            formula="full tokens × swa_full_tokens_ratio, in whole pages"
+            if by_ratio
+            else "requests × window tokens of one",
             substituted=f"{pools.tokens.full_tokens:,} × {settings.swa_full_tokens_ratio}"
             if by_ratio
             else f"{settings.requests_per_group or 0:,} requests with a window of {plan.window:,}",

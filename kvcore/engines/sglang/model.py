@@ -10,7 +10,13 @@ from kvcore.engines.sglang import architectures as known
 from kvcore.engines.sglang.served import SERVED
 from kvcore.errors import config_error, refusal
 
-CONTEXT_LENGTH_KEYS = ("max_sequence_length", "seq_length", "max_seq_len", "model_max_length", "max_position_embeddings")
+CONTEXT_LENGTH_KEYS = (
+    "max_sequence_length",
+    "seq_length",
+    "max_seq_len",
+    "model_max_length",
+    "max_position_embeddings",
+)
 """Keys that state the context, the first that is there counts (SGLang 0.5.23 `CONTEXT_LENGTH_KEYS`)."""
 
 FALLBACK_CONTEXT_LENGTH = 2048
@@ -172,7 +178,11 @@ def _sixteen_bit(name: str) -> str:
 def _declared_kv_cache_dtype(config: ModelConfig) -> str | None:
     """An 8-bit cache a ModelOpt checkpoint declares (SGLang 0.5.23 `configure_kv_cache_dtype`)."""
     section: Mapping[str, Any] = next(
-        (value for mapping in (config.root, config.text) if isinstance(value := mapping.get("quantization_config"), Mapping)),
+        (
+            value
+            for mapping in (config.root, config.text)
+            if isinstance(value := mapping.get("quantization_config"), Mapping)
+        ),
         {},
     )
     if not str(section.get("quant_method", "")).lower().startswith("modelopt"):

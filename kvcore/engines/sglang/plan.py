@@ -108,9 +108,7 @@ def plan(
             tokens=tokens,
             max_running_requests=running_requests(tokens.max_total_num_tokens, state, settings),
         )
-    return SglangPlan(
-        billed=billed, stages=stages, sizing=sizing, window=window, slot_bytes=per_slot, pools=pools
-    )
+    return SglangPlan(billed=billed, stages=stages, sizing=sizing, window=window, slot_bytes=per_slot, pools=pools)
 
 
 def request_state_bytes(plan: SglangPlan) -> int:

@@ -85,7 +85,11 @@ def layout_section(layout: Layout, plan: SglangPlan, settings: SglangSettings) -
 
 def _per_token(parts: Sequence[BilledPart], here: range) -> int:
     exact = sum(
-        (Fraction(_on(part, here) * part.cell.bytes, part.cell.tokens_per_entry) for part in parts if part.pool == FULL),
+        (
+            Fraction(_on(part, here) * part.cell.bytes, part.cell.tokens_per_entry)
+            for part in parts
+            if part.pool == FULL
+        ),
         Fraction(0),
     )
     return -(-exact.numerator // exact.denominator)
@@ -242,7 +246,11 @@ def _pools(plan: SglangPlan, pools: Pools) -> list[PoolReport]:
         state = pools.state
         found.append(
             PoolReport(
-                name=KINDS[STATE], entries=state.slots, unit="slots", bytes=state.bytes, bytes_per_entry=state.slot_bytes
+                name=KINDS[STATE],
+                entries=state.slots,
+                unit="slots",
+                bytes=state.bytes,
+                bytes_per_entry=state.slot_bytes,
             )
         )
     fixed = request_state_bytes(plan)
@@ -250,7 +258,11 @@ def _pools(plan: SglangPlan, pools: Pools) -> list[PoolReport]:
         requests = pools.max_running_requests
         found.append(
             PoolReport(
-                name="compressor states", entries=requests, unit="requests", bytes=fixed, bytes_per_entry=fixed // requests
+                name="compressor states",
+                entries=requests,
+                unit="requests",
+                bytes=fixed,
+                bytes_per_entry=fixed // requests,
             )
         )
     return found

@@ -125,7 +125,9 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
         ledger.put("speculative_num_draft_tokens", drafts.num_draft_tokens, "chosen by SGLang")
     role = ledger.take("disaggregation_mode", "null", "prefill and decode on one server")
     kv_cache_dtype = _kv_cache_dtype(request, model, gpu)
-    ledger.put("kv_cache_dtype", kv_cache_dtype, "the checkpoint's, else the model dtype; sparse latents on B200 in fp8")
+    ledger.put(
+        "kv_cache_dtype", kv_cache_dtype, "the checkpoint's, else the model dtype; sparse latents on B200 in fp8"
+    )
     no_reuse = ledger.switch("disable_radix_cache")
     state_reuse = resolve_state_reuse(request, model, disable_radix_cache=no_reuse, pp_size=pp)
     kernels = choose_kernels(

@@ -46,9 +46,7 @@ def layer_ranges(num_hidden_layers: int, pp_size: int) -> tuple[range, ...]:
     return tuple(ranges)
 
 
-def stages_of(
-    billed: Sequence[BilledLayer], num_hidden_layers: int, settings: SglangSettings
-) -> tuple[Stage, ...]:
+def stages_of(billed: Sequence[BilledLayer], num_hidden_layers: int, settings: SglangSettings) -> tuple[Stage, ...]:
     """The stages with their bytes per token."""
     every_window = sum(1 for layer in billed if layer.pool == WINDOW)
     return tuple(

@@ -31,7 +31,9 @@ def state_cell(cache: StateCache, attn_tp_size: int, temporal_dtype: str) -> Sta
     try:
         tensors = cache.tensors(attn_tp_size, 0)
     except EngineRefusal as error:
-        renamed = [FieldError("tp_size", item.value, item.rule.replace("vLLM", "SGLang"), item.remedy) for item in error.errors]
+        renamed = [
+            FieldError("tp_size", item.value, item.rule.replace("vLLM", "SGLang"), item.remedy) for item in error.errors
+        ]
         raise EngineRefusal(renamed) from None
     total = 0
     formulas, values = [], []

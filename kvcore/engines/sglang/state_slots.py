@@ -27,9 +27,7 @@ class StateReuse:
     overlap: bool
 
 
-def resolve_state_reuse(
-    request: Request, model: ServedModel, *, disable_radix_cache: bool, pp_size: int
-) -> StateReuse:
+def resolve_state_reuse(request: Request, model: ServedModel, *, disable_radix_cache: bool, pp_size: int) -> StateReuse:
     """The strategy after defaults (SGLang 0.5.23 `_mamba_radix_cache_resolution`, `_calculate_mamba_ratio`).
 
     Raises:

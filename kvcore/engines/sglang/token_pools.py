@@ -107,7 +107,9 @@ class RatioWindows:
                 f"a window pool of {windows:,} tokens cannot hold one request, which needs more than its window "
                 f"({self.window:,}) and a page ({self.page_size:,})"
             )
-            raise refusal("swa_full_tokens_ratio", self.ratio, rule, "Use a higher ratio or a higher mem_fraction_static.")
+            raise refusal(
+                "swa_full_tokens_ratio", self.ratio, rule, "Use a higher ratio or a higher mem_fraction_static."
+            )
         return TokenPools(max_total_num_tokens=full, full_tokens=full, window_tokens=windows, mode=self.mode)
 
 
