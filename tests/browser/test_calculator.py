@@ -210,7 +210,7 @@ def test_following_a_step_of_the_derivation_keeps_the_pasted_config_in_the_addre
     calculator.set(config=json.dumps(CONFIG), **QUESTION)
     carried = urlsplit(calculator.address()).fragment
     calculator.answer.locator(".kv-step-link").first.evaluate("link => link.click()")
-    expect(calculator.page).to_have_url(re.compile("#config="))
+    assert carried.startswith("config=")
     assert urlsplit(calculator.address()).fragment == carried
 
 

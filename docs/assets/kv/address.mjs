@@ -8,8 +8,8 @@ export const MAX_FRAGMENT = 32_000;
 /** Longest config text taken out of an address, in characters: a small fragment can unfold into a huge text. */
 export const MAX_CONFIG = 8_000_000;
 
-/** Parameters that belong to the site's search, not to the question. */
-const FOREIGN = /^(?:q|h|utm_.*)$/;
+/** Parameters of the site's search, of this page's view, and of what a link said; none belongs to the question. */
+const FOREIGN = /^(?:q|h|utm_.*|embed|kvcore|said)$/;
 const FRAGMENT = "#config=";
 
 /**

@@ -7,7 +7,7 @@ import { configFragment, readConfig, readQuery, writeAddress } from "./address.m
 import { bundleAddress } from "./bundle.mjs";
 import { windowClient } from "./client.mjs";
 import { bindFile } from "./file.mjs";
-import { fillForm, isInitial, readForm, resetForm, setSource, showEngine, showErrors, source } from "./form.mjs";
+import { fillForm, isInitial, readForm, resetForm, setSource, showEngine, showErrors } from "./form.mjs";
 import { shownFragment } from "./fragment.mjs";
 import { bindStatus } from "./status.mjs";
 import { bindTakeAway } from "./takeaway.mjs";
@@ -55,6 +55,7 @@ class Calculator {
       resetForm(this.form);
       this.#changed();
     });
+    root.addEventListener("click", (event) => this.#followed(event));
     const moved = () => {
       if (root.isConnected) this.#moved();
       else removeEventListener("hashchange", moved);
@@ -131,10 +132,24 @@ class Calculator {
     this.takeAway.setLinkable(fragment !== undefined);
   }
 
-  /** The fragment changed: to another config, or to a step of the derivation, whose link took the config's place. */
+  /** The fragment changed: perhaps to another config, put into this window's address by hand. */
   #moved() {
     if (location.hash.startsWith("#config=")) void this.#restore();
-    else if (source(this.form) !== "catalogue") void this.#remember();
+  }
+
+  /**
+   * Follows a link within the page without its fragment, where the fragment holds a config.
+   *
+   * @param {MouseEvent} event
+   */
+  #followed(event) {
+    const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
+    if (!(link instanceof HTMLAnchorElement) || !location.hash.startsWith("#config=")) return;
+    const target = link.pathname === location.pathname && document.getElementById(link.hash.slice(1));
+    if (!target) return;
+    event.preventDefault();
+    event.stopPropagation();
+    target.scrollIntoView();
   }
 
   async #ask() {

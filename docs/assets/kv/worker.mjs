@@ -7,10 +7,12 @@
 import { installed, wheelFiles } from "./wheel.mjs";
 
 /** @typedef {(text: string) => string} PythonFunction */
-/** @typedef {{answer_json: PythonFunction, answer_form: PythonFunction}} BrowserModule */
+/** @typedef {Record<string, PythonFunction | undefined>} Doors */
 
-/** @type {BrowserModule | undefined} */
+/** @type {Doors | undefined} */
 let browser;
+/** Imports the module of the further questions; most visits never ask one. @type {() => Doors} */
+let further = () => ({});
 
 /** @param {FromWorker} message */
 const post = (message) => self.postMessage(message);
@@ -53,6 +55,7 @@ async function boot(bundle) {
     stdout: () => {},
   });
   browser = installed(python, await files);
+  further = () => python.pyimport("kvcore.browser_questions");
 }
 
 /**
@@ -88,7 +91,9 @@ function answer({ id, door, text }) {
   }
   const started = performance.now();
   try {
-    const reply = browser[door](text);
+    const ask = browser[door] ?? further()[door];
+    if (!ask) throw new Error(`Python has no ${door}`);
+    const reply = ask(text);
     post({ type: "answer", id, text: reply, milliseconds: performance.now() - started });
   } catch (error) {
     if (error instanceof Error && error.name === "PythonError") {
