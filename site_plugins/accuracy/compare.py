@@ -20,7 +20,14 @@ _FIGURES = (
 _WITHOUT_CACHE = frozenset({"fits", "tokens", "concurrency", "max_model_len", "groups"})
 """What a model that caches nothing has figures for: no block size, and no length of its own."""
 
-_SGLANG_FIGURES = ("max_total_num_tokens", "max_running_requests")
+_SGLANG_FIGURES = (
+    "max_total_num_tokens",
+    "max_running_requests",
+    "mem_fraction_static",
+    "full_max_total_num_tokens",
+    "swa_max_total_num_tokens",
+    "max_mamba_cache_size",
+)
 
 
 def difference(engine: str, line: Line, report: Report) -> str:
@@ -93,7 +100,12 @@ def _sglang_expected(line: Line) -> Mapping[str, Any]:
 def _sglang_found(report: Report) -> Mapping[str, Any]:
     if report.capacity is None:
         return {}
+    pools = {pool.name: pool.entries for pool in report.capacity.pools}
     return {
         "max_total_num_tokens": report.capacity.tokens.engine_log,
         "max_running_requests": report.capacity.max_running_requests,
+        "mem_fraction_static": report.inputs["mem_fraction_static"].value,
+        "full_max_total_num_tokens": pools.get("full tokens"),
+        "swa_max_total_num_tokens": pools.get("window tokens"),
+        "max_mamba_cache_size": pools.get("states"),
     }

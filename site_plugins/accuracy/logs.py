@@ -13,6 +13,8 @@ from kvcore.report.report import Report
 from site_plugins.accuracy.points import Line
 
 HALF_A_HUNDREDTH = Fraction(5, 1000)
+SGLANG_SHARE = Fraction(3, 100)
+"""SGLang prints the free memory of one rank and takes the least of all ranks: its logs cannot be met to the token."""
 
 Ask = Callable[[Mapping[str, Any]], Report]
 
@@ -40,6 +42,24 @@ def log_difference(line: Line, ask: Ask) -> str:
         for name, logged in line["logged"].items()
         if not _encloses(least[name], logged, most[name])
     )
+
+
+def sglang_log_difference(line: Line, ask: Ask) -> str:
+    """Returns in words why a log of SGLang is not reproduced; empty where the tokens differ by no more than 3 %.
+
+    Args:
+        line: The log, with the free memory it printed in ``request``; ``reason`` where it is known not to be answerable.
+        ask: Answers a request.
+    """
+    if line.get("reason"):
+        return str(line["reason"])
+    report = ask({"engine": "sglang", "model": line["model"], **line["request"]})
+    if report.errors or report.capacity is None or report.capacity.tokens.engine_log is None:
+        return f"refused: {report.errors[0].message}" if report.errors else "no capacity"
+    tokens, logged = report.capacity.tokens.engine_log, line["logged"]["tokens"]
+    if abs(tokens - logged) <= SGLANG_SHARE * logged:
+        return ""
+    return f"tokens is {tokens}, logged {logged}"
 
 
 def estimate_difference(line: Line, ask: Ask) -> str:

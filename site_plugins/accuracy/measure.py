@@ -9,11 +9,16 @@ from kvcore.answer import answer
 from kvcore.report.report import Report
 from kvcore.report.sections.wording import ENGINE_NAMES
 from site_plugins.accuracy.compare import difference, is_asked
-from site_plugins.accuracy.logs import Ask, estimate_difference, log_difference
+from site_plugins.accuracy.logs import Ask, estimate_difference, log_difference, sglang_log_difference
 from site_plugins.accuracy.points import config_of, lines, model_of, point_files
 from site_plugins.pages.facts import kind_of
 
 _UNSTATED = "release not stated"
+_PRINTED = ("available_kv_cache_gib",)
+_MEMORY = "memory"
+"""The file of logs whose budget is compared, not what was made of it."""
+
+_DIFFERENCES = {"vllm": log_difference, "sglang": sglang_log_difference, _MEMORY: estimate_difference}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,18 +77,15 @@ def _points(folder: Path, ask: Ask) -> Iterator[Outcome]:
 def _logs(folder: Path, ask: Ask) -> Iterator[Outcome]:
     for file in sorted((folder / "logs").glob("*.jsonl")):
         for line in lines(file):
-            # A log of the memory's terms says how large the budget was; the others, what was made of it.
-            budget_only = "logged" not in line
-            given = [] if budget_only else [f"available_kv_cache_gib={line.get('available_kv_cache_gib')}"]
-            version = line.get("engine_version") or line["request"].get("engine_version") or _UNSTATED
-            engine = ENGINE_NAMES.get(line["request"].get("engine", "vllm"), "")
+            request = line.get("request", {})
+            version = line.get("engine_version") or request.get("engine_version") or _UNSTATED
             yield Outcome(
-                source="estimate" if budget_only else "log",
-                release=f"{engine} {version}",
+                source="estimate" if file.stem == _MEMORY else "log",
+                release=f"{ENGINE_NAMES.get(file.stem, 'vLLM')} {version}",
                 model=line.get("model") or line.get("logged_model") or "not named",
                 mechanism="",
-                asked=" ".join([_asked(line["request"]), *given]).strip(),
-                difference=(estimate_difference if budget_only else log_difference)(line, ask),
+                asked=_asked({**request, **{name: line[name] for name in _PRINTED if name in line}}),
+                difference=_DIFFERENCES[file.stem](line, ask),
                 address=line.get("url", ""),
             )
 

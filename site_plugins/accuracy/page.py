@@ -19,11 +19,12 @@ _LONGEST_DIFFERENCE = 240
 
 _RULES = """A **point** is a question put to an engine's own planning code: its real model classes, built without weights, and
 its real planner, run without a GPU. It counts as equal when every figure does: whether it fits, blocks, tokens,
-concurrency, block size, groups and page sizes; for SGLang, tokens and running requests. No difference is tolerated, and a
+concurrency, block size, groups and page sizes; for SGLang, tokens, running requests, fraction and pools. No difference is tolerated, and a
 question the engine refuses must be refused.
 
 A **log** is a start-up log that somebody posted. It prints its budget with two decimals, so kvcore is asked at both ends
-of what that can mean, and the printed figures must lie between the two answers.
+of what that can mean, and the printed figures must lie between the two answers. SGLang prints the free memory of one rank
+and takes the least of all: its tokens count as reproduced within 3 %.
 
 An **estimated budget** counts as equal when the memory that a posted log printed lies within the interval kvcore gives
 for that GPU, model and share of memory. Only the estimate can miss there: a given budget is exact.

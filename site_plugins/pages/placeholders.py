@@ -9,16 +9,17 @@ A page names its questions in its front matter and refers to them by name::
     One token takes {{ kv dense layout.bytes_per_token KiB }}.
 
 ``{{ kv-section NAME ANCHOR }}`` puts in a whole section of the report, ``{{ kv-headline NAME }}`` its headline,
-``{{ kv-engine NAME }}`` the engine with its version.
+``{{ kv-engine NAME }}`` the engine with its version, ``{{ kv-table TABLE }}`` a table that needs no question.
 A backslash in front keeps a placeholder as it is.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from kvcore.arithmetic import GB, GIB, KIB, MIB
 from kvcore.report import to_json
-from kvcore.report.document import Figure, Paragraph
+from kvcore.report.document import Figure, Paragraph, Table
 from kvcore.report.figures import grouped, scaled
 from kvcore.report.render import SECTIONS, render_section
 from kvcore.report.report import Report
@@ -29,22 +30,31 @@ from site_plugins.pages.answers import Ask
 from site_plugins.pages.generated import as_text
 
 _PLACEHOLDER = re.compile(
-    r"(?P<kept>\\?)\{\{\s*(?P<verb>kv(?:-section|-headline|-engine)?)\s+(?P<words>[^{}]+?)\s*\}\}"
+    r"(?P<kept>\\?)\{\{\s*(?P<verb>kv(?:-section|-headline|-engine|-table)?)\s+(?P<words>[^{}]+?)\s*\}\}"
 )
 _UNITS = {"KiB": KIB, "MiB": MIB, "GiB": GIB, "GB": GB}
+
+Tables = Mapping[str, Callable[[], Table]]
+"""Tables by name, made when a page asks for one."""
 
 
 class PlaceholderError(ValueError):
     """A placeholder names a question, a path or a unit that does not exist. The message says which and what does."""
 
 
-def fill(markdown: str, questions: Mapping[str, Mapping[str, object]], ask: Ask) -> str:
+def fill(
+    markdown: str,
+    questions: Mapping[str, Mapping[str, object]],
+    ask: Ask,
+    tables: Tables = MappingProxyType({}),
+) -> str:
     """Returns a page's Markdown with every placeholder replaced.
 
     Args:
         markdown: The page as written.
         questions: Requests by name, from the page's front matter.
         ask: Answers a request.
+        tables: Tables by name, made when a page asks for one.
 
     Raises:
         PlaceholderError: A placeholder that cannot be filled; a page never shows a gap or a stale figure.
@@ -54,6 +64,8 @@ def fill(markdown: str, questions: Mapping[str, Mapping[str, object]], ask: Ask)
         if match["kept"]:
             return match[0][1:]
         name, *words = match["words"].split()
+        if match["verb"] == "kv-table":
+            return _table(match, name, tables)
         if name not in questions:
             raise PlaceholderError(f"{match[0]}: no question {name!r}; the page's kv block has {sorted(questions)}")
         report = ask(questions[name])
@@ -62,6 +74,12 @@ def fill(markdown: str, questions: Mapping[str, Mapping[str, object]], ask: Ask)
         return _written(match, report, words)
 
     return _PLACEHOLDER.sub(replaced, markdown)
+
+
+def _table(match: re.Match[str], name: str, tables: Tables) -> str:
+    if name not in tables:
+        raise PlaceholderError(f"{match[0]}: no table {name!r}; there are {sorted(tables)}")
+    return f'<div class="kv-document">\n{html.block(tables[name]())}\n</div>'
 
 
 def _written(match: re.Match[str], report: Report, words: list[str]) -> str:

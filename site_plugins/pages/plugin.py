@@ -17,9 +17,10 @@ from site_plugins.charts.figure import kept_drawings
 from site_plugins.pages.answers import Answers
 from site_plugins.pages.build import catalogue_files, page_store
 from site_plugins.pages.generated import whole
-from site_plugins.pages.placeholders import PlaceholderError, fill
+from site_plugins.pages.placeholders import PlaceholderError, Tables, fill
+from site_plugins.pages.tables import architecture_table, calculator_table, gpu_table
 from site_plugins.published.build import published_files
-from site_plugins.published.places import CHANGES
+from site_plugins.published.places import CALCULATORS, CHANGES
 
 
 class PagesConfig(base.Config):
@@ -45,6 +46,8 @@ class PagesPlugin(BasePlugin[PagesConfig]):
 
     def __init__(self) -> None:
         self._answers = Answers()
+        # Tables that written pages name; the models are known from on_files on.
+        self._tables: Tables = {}
         # HTML of the generated pages by their place, from on_files until each page is complete.
         self._fragments: dict[str, tuple[str, ...]] = {}
 
@@ -67,6 +70,11 @@ class PagesPlugin(BasePlugin[PagesConfig]):
         site_url = config.site_url or ""
         pages, models = catalogue_files(entries, self._answers, site_url, page_store(cache), drawing)
         changes = Path(config.docs_dir) / CHANGES
+        self._tables = {
+            "gpus": gpu_table,
+            "architectures": lambda: architecture_table(models),
+            "calculators": lambda: calculator_table(Path(config.docs_dir) / CALCULATORS),
+        }
         generated = (
             *pages,
             *published_files(models, changes, site_url, config.site_name),
@@ -95,7 +103,7 @@ class PagesPlugin(BasePlugin[PagesConfig]):
         if page.file.generated_by is not None:
             return markdown
         try:
-            return fill(markdown, page.meta.get("kv", {}), self._answers)
+            return fill(markdown, page.meta.get("kv", {}), self._answers, self._tables)
         except PlaceholderError as error:
             raise PluginError(f"{page.file.src_uri}: {error}") from error
 

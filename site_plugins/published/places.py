@@ -6,6 +6,7 @@ MODELS = f"{DATA}/models.json"
 REQUEST_SCHEMA = f"{DATA}/request.schema.json"
 REPORT_SCHEMA = f"{DATA}/report.schema.json"
 CHANGES = f"{DATA}/changes.json"
+CALCULATORS = f"{DATA}/calculators.json"
 FEED = "changes.xml"
 LLMS = "llms.txt"
 

@@ -116,3 +116,15 @@ def test_the_page_counts_and_lists_every_miss() -> None:
     assert "tokens is 1 instead of &lt;2&gt;" in text
     assert '<a href="../models/a/right/">a/right</a>' in text
     assert '<tr id="a-wrong">' in text
+
+
+def test_a_log_of_sglang_counts_within_three_percent(golden: Path) -> None:
+    request = {"tp_size": 1, "gpu": "H100", "available_before_load_gib": 78.6, "available_after_load_gib": 63.0}
+    model = "meta-llama/Llama-3.1-8B-Instruct"
+    found = answer({"engine": "sglang", "model": model, **request}).capacity
+    assert found is not None
+    assert found.tokens.engine_log is not None
+    near = {"model": model, "request": request, "logged": {"tokens": found.tokens.engine_log * 102 // 100}}
+    far = {"model": model, "request": request, "logged": {"tokens": found.tokens.engine_log * 110 // 100}}
+    write(golden, "logs/sglang.jsonl", near, far)
+    assert [outcome.equal for outcome in measure(golden)] == [True, False]

@@ -1,0 +1,42 @@
+from pathlib import Path
+
+import pytest
+
+from kvcore.catalog import load_gpus
+from kvcore.report.document import plain
+from site_plugins.pages.placeholders import PlaceholderError, fill
+from site_plugins.pages.summary import summarise
+from site_plugins.pages.tables import architecture_table, calculator_table, gpu_table
+from site_plugins.published.places import CALCULATORS
+from tests.site_plugins.test_pages_model import ENTRY, ask
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def test_every_gpu_of_the_catalogue_has_a_row_with_both_units() -> None:
+    rows = {plain(row.cells[0]): [plain(cell) for cell in row.cells] for row in gpu_table().rows}
+    assert set(rows) == {gpu.name for gpu in load_gpus()}
+    # 150,109,106,995 bytes: 139.80 x 2^30, 150.11 x 10^9.
+    assert rows["H200"][1:4] == ["141", "139.80", "150.11"]
+
+
+def test_an_architecture_lists_its_models_with_their_proof() -> None:
+    (row,) = architecture_table([(ENTRY, summarise(ENTRY, ask))]).rows
+    name, _, *others = map(plain, row.cells)
+    assert name == "not stated"
+    assert others == ["1", ENTRY.title, "engine code"]
+
+
+def test_every_measured_calculator_has_a_figure_for_every_model() -> None:
+    table = calculator_table(DOCS / CALCULATORS)
+    assert len(table.rows) == 8
+    assert {len(row.cells) for row in table.rows} == {len(table.columns)}
+
+
+def test_a_page_names_a_table() -> None:
+    assert "<table" in fill("{{ kv-table gpus }}", {}, ask, {"gpus": gpu_table})
+
+
+def test_a_table_that_does_not_exist_is_named_with_those_that_do() -> None:
+    with pytest.raises(PlaceholderError, match=r"no table 'cars'; there are \['gpus'\]"):
+        fill("{{ kv-table cars }}", {}, ask, {"gpus": gpu_table})
