@@ -6,11 +6,8 @@ from typing import Any
 
 from kvcore.reconcile.causes import CAUSES, Question
 from kvcore.reconcile.implied import Implied
-from kvcore.reconcile.predict import Prediction, predict
+from kvcore.reconcile.predict import Prediction, may_close, predict
 from kvcore.reconcile.record import LogRecord
-
-NEAR_PERCENT = 5.0
-"""A candidate farther away than this cannot close the gap by the rounding of a printed budget."""
 
 WEIGHTS_PERCENT = 5.0
 """Estimated weights this near to the logged ones speak for a candidate."""
@@ -48,15 +45,17 @@ def diagnose(record: LogRecord, implied: Implied, base: Prediction) -> tuple[Dia
         The candidates that close the gap, the likeliest first. Where none does, the one that comes nearest, which then
         has ``closes`` False.
     """
-    inputs = {name: item.value for name, item in base.report.inputs.items()}
+    inputs = {} if base.report is None else {name: item.value for name, item in base.report.inputs.items()}
     question = Question(record=record, request=implied.request, inputs=inputs)
     tried: list[Diagnosis] = []
     for cause in CAUSES:
         found = []
         for words, changes in cause.variants(question):
             altered = {name: value for name, value in {**implied.request, **changes}.items() if value is not None}
-            prediction = predict(record, altered, near_percent=NEAR_PERCENT)
-            if not prediction.rows:
+            prediction = may_close(record, altered)
+            if prediction is not None and prediction.closes:
+                prediction = predict(record, altered)
+            if prediction is None or not prediction.rows:
                 continue
             stated = tuple(name for name in changes if name in implied.sources)
             found.append(

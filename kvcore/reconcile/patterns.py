@@ -70,7 +70,7 @@ PATTERNS: tuple[Pattern, ...] = tuple(
             r"# (?:GPU|CUDA|cuda|HPU|TPU) blocks: (?P<num_gpu_blocks>COUNT)(?:, # CPU blocks: (?P<num_cpu_blocks>COUNT))?",
         ),
         ("blocks", "vllm", "num_gpu_blocks is", r"num_gpu_blocks is:? (?P<num_gpu_blocks>COUNT)"),
-        ("override", "vllm", "num_gpu_blocks_override", r"num_gpu_blocks_override=(?P<num_gpu_blocks_override>\d+)"),
+        ("override", "vllm", "num_gpu_blocks_override", r"verriding num_gpu_blocks=[1-9]\d* with num_gpu_blocks_override=(?P<num_gpu_blocks_override>\d+)"),
         (
             "refusal", "vllm", "max seq len",
             r"max seq len \((?P<refused_max_model_len>COUNT)\), \(?(?P<kv_needed_gib>DECIMAL)GIB KV cache is needed, which is "

@@ -13,6 +13,7 @@ from typing import Any
 from kvcore.answer import answer
 from kvcore.arithmetic import GIB
 from kvcore.errors import FieldError
+from kvcore.reconcile.computed import Computed, of_report, quickly
 from kvcore.reconcile.record import LogFigure, LogRecord
 from kvcore.report.report import Report
 
@@ -63,12 +64,12 @@ class Prediction:
     """What kvcore computes for a log, and the rows beside it.
 
     Attributes:
-        report: The report under the printed budget.
+        report: The report under the printed budget; None for a candidate that was only planned.
         rows: The figures that must be equal, then those that are only compared.
         errors: Why nothing was computed; empty where something was.
     """
 
-    report: Report
+    report: Report | None
     rows: tuple[Row, ...]
     errors: tuple[FieldError, ...] = ()
 
@@ -93,27 +94,46 @@ def _distance(row: Row) -> float:
     return 0.0 if row.matches or not largest else 100 * abs(row.gap or 0.0) / largest
 
 
-def predict(record: LogRecord, request: Mapping[str, Any], *, near_percent: float | None = None) -> Prediction:
-    """Computes the figures of a log under its own budget.
+def predict(record: LogRecord, request: Mapping[str, Any]) -> Prediction:
+    """Computes the figures of a log under its own budget, with the whole report.
 
     Args:
         record: The log.
         request: The question it stands for.
-        near_percent: Where given, the ends of the range are only computed when the middle is this near.
     """
     plain, middle, ends = _budgets(record, request)
     report = answer({**plain, **middle})
-    if report.errors or report.capacity is None:
+    computed = of_report(report)
+    if computed is None:
         return Prediction(report=report, rows=(), errors=report.errors)
-    rows = _rows(record, report, report, report)
-    prediction = Prediction(report=report, rows=rows)
-    far = near_percent is not None and prediction.distance > near_percent
-    if ends is None or far:
-        return prediction
-    least, most = (answer({**plain, **end}) for end in ends)
-    if least.errors or most.errors:
-        return prediction
-    return Prediction(report=report, rows=_rows(record, report, least, most))
+    # Under an estimated budget figures are near, not equal.
+    decides = report.budget is None or report.budget.kind != "estimated"
+    least, most = _ends(plain, ends, computed) if decides else (computed, computed)
+    rows = (*_rows(record, computed, least, most, decides=decides), *_weights_row(record, report))
+    return Prediction(report=report, rows=rows)
+
+
+def may_close(record: LogRecord, request: Mapping[str, Any]) -> Prediction | None:
+    """The rows of a candidate, without its report; None where it has no answer."""
+    plain, middle, ends = _budgets(record, request)
+    computed = quickly({**plain, **middle})
+    if computed is None:
+        return None
+    rows = _rows(record, computed, computed, computed, decides=True)
+    found = Prediction(report=None, rows=rows)
+    if found.closes or found.distance > _reach(record, request, computed):
+        return found
+    return Prediction(report=None, rows=_rows(record, computed, *_ends(plain, ends, computed), decides=True))
+
+
+def _reach(record: LogRecord, request: Mapping[str, Any], computed: Computed) -> float:
+    """How far, in percent, the ends of the printed budget can lie from its middle: its last digit and two blocks."""
+    figure, gib = record.first("available_kv_gib"), request.get("available_kv_cache_gib")
+    if request.get("engine") == "sglang" or figure is None or not gib:
+        return 100.0
+    low, high = figure.interval
+    blocks = 200 / computed.num_gpu_blocks if computed.num_gpu_blocks else 100.0
+    return float(100 * (high - low) / Fraction(str(gib))) + blocks + 0.5
 
 
 Fields = dict[str, Any]
@@ -156,37 +176,32 @@ def _sglang_ends(record: LogRecord, request: Mapping[str, Any]) -> tuple[Fields,
     return least, most
 
 
-def _figure(name: str, report: Report) -> float | None:
-    """The computed figure of a name."""
-    capacity, plan = report.capacity, report.plan
-    if capacity is None:
-        return None
-    match name:
-        case "gpu_kv_cache_tokens" | "max_total_num_tokens":
-            return capacity.tokens.engine_log
-        case "max_concurrency":
-            return capacity.concurrency.engine_log
-        case "num_gpu_blocks":
-            return capacity.num_gpu_blocks
-        case "attention_block_size":
-            return None if plan is None else plan.block_size
-    return None
+def _ends(plain: Fields, ends: tuple[Fields, Fields] | None, middle: Computed) -> tuple[Computed, Computed]:
+    """The figures of both ends of the printed budget; the middle's where an end has no answer."""
+    if ends is None:
+        return middle, middle
+    least, most = (quickly({**plain, **end}) for end in ends)
+    return least or middle, most or middle
 
 
-def _rows(record: LogRecord, report: Report, least: Report, most: Report) -> tuple[Row, ...]:
+def _rows(record: LogRecord, middle: Computed, least: Computed, most: Computed, *, decides: bool) -> tuple[Row, ...]:
     rows = []
     for name, label, unit in COMPARED:
         figure = record.first(name)
         if figure is None:
             continue
         places = len(figure.printed.partition(".")[2])
-        middle, low, high = (_rounded(_figure(name, item), places) for item in (report, least, most))
-        rows.append(row(figure, label, unit, middle, low, high, decides=middle is not None))
-    weights, loaded = report.weights, record.first("model_loading_gib") or record.first("weights_gib")
-    if weights is not None and weights.bytes_per_gpu is not None and loaded is not None:
-        predicted = round(weights.bytes_per_gpu / GIB, 2)
-        rows.append(row(loaded, "Weights on one GPU", "GiB", predicted, predicted, predicted, decides=False))
+        values = [_rounded(item.named(name), places) for item in (middle, least, most)]
+        rows.append(row(figure, label, unit, *values, decides=decides and values[0] is not None))
     return tuple(rows)
+
+
+def _weights_row(record: LogRecord, report: Report) -> tuple[Row, ...]:
+    weights, loaded = report.weights, record.first("model_loading_gib") or record.first("weights_gib")
+    if weights is None or weights.bytes_per_gpu is None or loaded is None:
+        return ()
+    predicted = round(weights.bytes_per_gpu / GIB, 2)
+    return (row(loaded, "Weights on one GPU", "GiB", predicted, predicted, predicted, decides=False),)
 
 
 def _rounded(value: float | None, places: int) -> float | None:
