@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kvcore.errors import FieldError, InputError, shown
-from kvcore.request_fields import REQUEST_FIELDS, RequestField
+from kvcore.request_fields import REQUEST_FIELDS, SGLANG_KV_CACHE_DTYPES, RequestField
 
 _FIELDS = {field.name: field for field in REQUEST_FIELDS}
 
@@ -175,6 +175,10 @@ def _conflicts(values: Mapping[str, Any]) -> list[FieldError]:
         rule = "kv_cache_memory_bytes and available_kv_cache_gib both state the budget"
         remedy = "Give the exact bytes or the logged GiB, not both."
         return [FieldError("available_kv_cache_gib", shown(values["available_kv_cache_gib"]), rule, remedy)]
+    dtype = values.get("kv_cache_dtype")
+    if dtype in SGLANG_KV_CACHE_DTYPES and values.get("engine", "vllm") != "sglang":
+        rule = "only SGLang stores this cache dtype"
+        return [FieldError("kv_cache_dtype", shown(dtype), rule, "Ask for engine sglang, or use another dtype.")]
     return []
 
 

@@ -54,6 +54,9 @@ KV_CACHE_DTYPES = (
     "nvfp4_4over6", "turboquant_k8v4", "turboquant_4bit_nc", "turboquant_k3v4_nc", "turboquant_3bit_nc",
     "fp16", "bf16", "fp32", "float8_e4m3fn", "float8_e5m2",
 )  # fmt: skip
+SGLANG_KV_CACHE_DTYPES = ("fp4_mx_block16",)
+"""Cache dtypes only SGLang has."""
+
 MODEL_DTYPES = ("auto", "bfloat16", "float16", "half", "float32", "float")
 STATE_DTYPES = ("auto", "float32", "float16", "bfloat16")
 
@@ -80,7 +83,7 @@ REQUEST_FIELDS: tuple[RequestField, ...] = (
     RequestField(name="engine", type="choice", label="Engine", group="model", choices=("vllm", "sglang"), engine="both",
                  help="Whose rules apply: vllm (default) or sglang."),
     RequestField(name="engine_version", type="string", label="Engine version", group="model", engine="both",
-                 help="Release whose rules apply; default 0.33.0 for vLLM."),
+                 help="Release whose rules apply; default 0.33.0 for vLLM, which is known from 0.9 on."),
     RequestField(name="gpu", type="string", label="GPU", group="hardware", engine="both",
                  help="GPU name such as H100, H200, B200 or A100; sets the engine's defaults. Default H100."),
 
@@ -114,7 +117,8 @@ REQUEST_FIELDS: tuple[RequestField, ...] = (
 
     RequestField(name="dtype", type="choice", label="Model dtype", group="cache", choices=MODEL_DTYPES,
                  help="Model dtype; default: the checkpoint's, as the engine resolves it.", flag="--dtype", engine="both"),
-    RequestField(name="kv_cache_dtype", type="choice", label="KV cache dtype", group="cache", choices=KV_CACHE_DTYPES,
+    RequestField(name="kv_cache_dtype", type="choice", label="KV cache dtype", group="cache",
+                 choices=KV_CACHE_DTYPES + SGLANG_KV_CACHE_DTYPES,
                  help="How cache entries are stored; auto: the model dtype or what the checkpoint declares.",
                  flag="--kv-cache-dtype", engine="both"),
     RequestField(name="kv_cache_dtype_skip_layers", type="strings", label="Layers kept unquantized", group="cache",

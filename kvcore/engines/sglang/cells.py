@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kvcore.arithmetic import cdiv
 from kvcore.dtypes import ELEMENT_BYTES
 from kvcore.engines.sglang.model import ServedModel
-from kvcore.engines.sglang.settings import SglangSettings
+from kvcore.engines.sglang.settings import FOUR_BIT, SglangSettings
 from kvcore.engines.sglang.state_cells import state_cell
 from kvcore.errors import refusal
 from kvcore.layout.cache import AttentionCache, Cache, CrossAttentionCache, LatentCache, StateCache
@@ -121,6 +121,9 @@ def _billed(
             yield BilledLayer(index=index, pool=FULL, name=cache.name, cell=latent_cell(cache, settings))
         elif isinstance(cache, IndexerCache):
             yield BilledLayer(index=index, pool=FULL, name=cache.name, cell=indexer_cell(cache))
+        elif isinstance(cache, AttentionCache) and window is not None and settings.kv_cache_dtype in FOUR_BIT:
+            rule = "kvcore has not read how SGLang bills windows in 4 bits"
+            raise refusal("kv_cache_dtype", settings.kv_cache_dtype, rule, "Use auto or fp8_e4m3.")
         elif isinstance(cache, AttentionCache) and window is not None and cache.window is not None:
             cell_of_window = attention_cell(window, settings)
             yield BilledLayer(index=index, pool=WINDOW, name=cache.name, cell=cell_of_window, window=cache.window)
@@ -146,7 +149,7 @@ def attention_cell(cache: AttentionCache, settings: SglangSettings) -> Cell:
             "kv_heads_of_a_rank × (head_dim + v_head_dim)",
             f"{heads} × ({cache.head_size} + {cache.head_size_v})",
         )
-    if settings.kv_cache_dtype == "nvfp4":
+    if settings.kv_cache_dtype in FOUR_BIT:
         size = elements // 2 + elements // FP4_BLOCK
         formula, values = f"{formula} × (1/2 + 1/16)", f"{values} × (1/2 + 1/16)"
     else:
@@ -168,7 +171,7 @@ def latent_cell(cache: LatentCache, settings: SglangSettings) -> Cell:
 
     Source: SGLang 0.5.23 `calculate_mla_kv_cache_dim`.
     """
-    if settings.kv_cache_dtype == "nvfp4":
+    if settings.kv_cache_dtype in FOUR_BIT:
         rule = "kvcore has not read how SGLang stores latents in 4 bits"
         raise refusal("kv_cache_dtype", settings.kv_cache_dtype, rule, "Use auto or fp8_e4m3.")
     rank, rope = cache.kv_lora_rank, cache.qk_rope_head_dim

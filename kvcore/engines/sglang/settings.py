@@ -27,6 +27,8 @@ DEEPSEEK_V4_WINDOW_RATIO = 0.1
 DEEPSEEK_V4_RUNNING_REQUESTS = 256
 DEFAULT_STATE_RATIO = 0.9
 LLAMA2_CAPTURE = 4096
+FOUR_BIT = ("nvfp4", "fp4_mx_block16")
+FOUR_BIT_BACKENDS = frozenset({"triton", "torch_native", "flex_attention", "trtllm_mha"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +145,7 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
             disable_radix_cache=no_reuse,
         )
     )
+    _check_four_bit(kv_cache_dtype, kernels.attention_backend, gpu)
     ledger.put("page_size", kernels.page_size, f"of the backend {kernels.attention_backend}")
     ledger.put("attention_backend", kernels.attention_backend, f"SGLang's choice on {gpu.name}")
     gpu_mib = _gpu_mib(gpu, request)
@@ -287,10 +290,20 @@ def _kv_cache_dtype(request: Request, model: ServedModel, gpu: Gpu) -> str:
         return given
     if given == "auto":
         return model.declared_kv_cache_dtype or model.dtype
-    if given not in {"bfloat16", "fp8_e4m3", "fp8_e5m2", "nvfp4"}:
-        rule = "SGLang stores auto, bfloat16, fp8_e4m3, fp8_e5m2 or nvfp4"
+    if given not in {"bfloat16", "fp8_e4m3", "fp8_e5m2", *FOUR_BIT}:
+        rule = "SGLang stores auto, bfloat16, fp8_e4m3, fp8_e5m2, nvfp4 or fp4_mx_block16"
         raise refusal("kv_cache_dtype", request.kv_cache_dtype, rule, "Use one of them.")
     return given
+
+
+def _check_four_bit(dtype: str, backend: str, gpu: Gpu) -> None:
+    """Backends that read 4-bit caches (SGLang 0.5.23 `handle_kv4_compatibility`)."""
+    if dtype == "nvfp4" and (gpu.capability[0] != BLACKWELL or backend != "trtllm_mha"):
+        rule = "kvcore knows SGLang's nvfp4 cache on B200 and B300 with trtllm_mha only"
+        raise refusal("kv_cache_dtype", dtype, rule, "Use another dtype, or such a GPU.")
+    if dtype == "fp4_mx_block16" and backend not in FOUR_BIT_BACKENDS:
+        rule = f"SGLang reads this cache with {', '.join(sorted(FOUR_BIT_BACKENDS))}, not {backend}"
+        raise refusal("attention_backend", backend, rule, "Use one of them.")
 
 
 def _sparse_backends(request: Request, model: ServedModel, dtype: str, gpu: Gpu) -> tuple[str, str]:
