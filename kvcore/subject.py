@@ -1,7 +1,7 @@
 """Subject: what a request asks about: a catalogue model, a pasted config.json, or a layout given by hand."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kvcore.catalog.models import find_model
@@ -25,6 +25,8 @@ class Subject:
         traits: What the architecture means to engines.
         sources: Evidence from the catalogue entry.
         notes: What the reader should know about the entry.
+        given_layout: A layout given by hand instead of a model.
+        published_weights: Published sizes of the catalogue entry.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Subject:
     sources: tuple[Source, ...] = ()
     notes: tuple[str, ...] = ()
     given_layout: Layout | None = None
+    published_weights: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def num_attention_heads(self) -> int | None:
@@ -81,7 +84,7 @@ def subject_of(request: Request) -> Subject:
             Source(id=f"model-{number}", kind=source.kind, ref=f"{source.what}: {source.reference}", checked=source.checked)
             for number, source in enumerate(entry.sources, start=1)
         )
-        return _of_config(entry.config, entry.id, sources, entry.notes)
+        return replace(_of_config(entry.config, entry.id, sources, entry.notes), published_weights=entry.weights)
     if request.config is not None:
         name = request.config.get("_name_or_path")
         return _of_config(request.config, name if isinstance(name, str) and name else "config.json", (), ())

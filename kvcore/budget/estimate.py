@@ -100,7 +100,7 @@ def _estimate(  # noqa: PLR0913 - one argument per fact of the stage
     with_encoder = is_multimodal(config)
     loaded = weights.loaded_bytes(stage) if weights is not None else 0
     activations = activation_bytes(shape, release, fit)
-    outside = non_torch_bytes(settings.tensor_parallel_size * stages, release, settings.gpu.capability, fit)
+    outside = non_torch_bytes(ranks.tensor * ranks.data * stages, release, settings.gpu.capability, fit)
     graphs = cuda_graph_bytes(
         eager=eager, deducted=settings.profile.deducts_cuda_graphs, is_multimodal=with_encoder, fit=fit
     )

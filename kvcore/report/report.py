@@ -41,13 +41,19 @@ class Reserve:
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetReport:
-    """Bytes for the cache on one GPU (the smallest stage when pipeline stages differ)."""
+    """Bytes for the cache on one GPU (the smallest stage when pipeline stages differ).
+
+    ``missing_bytes`` is what is short before anything is left for the cache; ``remedies`` are changes that would make an
+    estimated deployment start, the smallest first.
+    """
 
     kv_cache_bytes: int | None
     kind: str
     interval_bytes: tuple[int, int] | None
     reserves: tuple[Reserve, ...]
     stage_bytes: tuple[int, ...] = ()
+    missing_bytes: int = 0
+    remedies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,6 +200,14 @@ class PoolReport:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CapacityInterval:
+    """The logged figures at both ends of an estimated budget's interval; null where the engine does not start there."""
+
+    tokens: tuple[int | None, int | None]
+    concurrency: tuple[float | None, float | None]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Capacity:
     """How much fits on one GPU's budget. ``pools`` is filled by engines that divide the memory into several."""
 
@@ -208,6 +222,9 @@ class Capacity:
     short_bytes: int | None = None
     set_aside_blocks: int = 0
     pools: tuple[PoolReport, ...] = ()
+    interval: CapacityInterval | None = None
+    data_parallel_size: int = 1
+    tokens_all_ranks: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,12 +244,42 @@ class Tax:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WeightGroup:
+    """Weight bytes by what they are for: attention, experts, embedding, towers, tables."""
+
+    name: str
+    bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Weights:
-    """Weight bytes on the fullest GPU and the model's parameter count."""
+    """Weight bytes on the fullest GPU and the model's parameter count.
+
+    Attributes:
+        bytes_per_gpu: Bytes of the tensors as the engine creates them, on the fullest pipeline stage.
+        params: Published parameters, without a drafter.
+        kind: ``derived``, or ``unknown`` where the architecture or the quantization scheme is not known.
+        quantization: How the checkpoint stores its tensors; empty for no scheme.
+        loaded_bytes: What the engine logs as "Model loading took": allocated bytes, tables and copies included.
+        stage_bytes: Bytes on one GPU of each stage.
+        groups: Bytes of the fullest stage by what they are for.
+        extras: What loading adds on that GPU.
+        published_bytes: Size of the published files; None where the catalogue has none.
+        difference_bytes: The model's tensors over all GPUs, each once, minus the published size.
+        reason: Why the weights are not known.
+    """
 
     bytes_per_gpu: int | None
     params: int | None
     kind: str
+    quantization: str = ""
+    loaded_bytes: int | None = None
+    stage_bytes: tuple[int, ...] = ()
+    groups: tuple[WeightGroup, ...] = ()
+    extras: tuple[WeightGroup, ...] = ()
+    published_bytes: int | None = None
+    difference_bytes: int | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

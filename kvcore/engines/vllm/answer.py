@@ -1,13 +1,17 @@
 """From a request to vLLM's report: read, lay out, plan, charge."""
 
 import dataclasses
+from collections.abc import Sequence
 
 from kvcore import __version__
 from kvcore.budget import Budget, resolve_budget
+from kvcore.budget.start import remedies
+from kvcore.budget.weights import ModelWeights
 from kvcore.charge import RequestCharge, charge_request, tax_by_cause
 from kvcore.engines.vllm.checks import check_attention_heads, check_dual_chunks
 from kvcore.engines.vllm.derivation import derive
 from kvcore.engines.vllm.first_releases import check_mechanisms, check_release
+from kvcore.engines.vllm.memory_sections import capacity_interval, memory_warnings, reported_weights
 from kvcore.engines.vllm.plan import Plan, plan
 from kvcore.engines.vllm.profile import Profile
 from kvcore.engines.vllm.profiles import find_profile, release_notes
@@ -15,9 +19,11 @@ from kvcore.engines.vllm.quantization_checks import check_quantization
 from kvcore.engines.vllm.reuse import state_warnings
 from kvcore.engines.vllm.sections import budget_section, capacity_section, layout_section, plan_section, request_section
 from kvcore.engines.vllm.settings import EngineSettings, resolve_settings
+from kvcore.engines.vllm.weighing import known_weights
 from kvcore.layout import Layout
+from kvcore.layout.traits import Traits
 from kvcore.report.inputs import all_inputs
-from kvcore.report.report import Engine, Report, Source, Tax, TaxCause, Weights
+from kvcore.report.report import Capacity, Engine, Report, Source, Tax, TaxCause
 from kvcore.report.sum_steps import sum_steps
 from kvcore.request import Request
 from kvcore.subject import Subject, subject_of
@@ -33,6 +39,9 @@ class Answer:
     plan: Plan
     budget: Budget
     charge: RequestCharge | None
+    request: Request
+    weights: ModelWeights | None = None
+    weights_reason: str = ""
 
 
 def work_out(request: Request, profile: Profile | None = None) -> Answer:
@@ -58,17 +67,33 @@ def work_out(request: Request, profile: Profile | None = None) -> Answer:
         check_dual_chunks(subject.config)
     layout = subject.lay_out(request.speculative_config)
     check_mechanisms(layout, profile)
-    budget = resolve_budget(request, subject.config, settings, layout)
-    planned = plan(
+    weights, reason = known_weights(request, subject.config, settings)
+    budget = resolve_budget(request, subject.config, settings, weights)
+    planned = _plan(request, layout, settings, traits, budget.stage_bytes)
+    return Answer(
+        subject=subject,
+        settings=settings,
+        layout=layout,
+        plan=planned,
+        budget=budget,
+        charge=charge_request(planned) if planned.groups else None,
+        request=request,
+        weights=weights,
+        weights_reason=reason,
+    )
+
+
+def _plan(
+    request: Request, layout: Layout, settings: EngineSettings, traits: Traits, stage_bytes: Sequence[int]
+) -> Plan:
+    return plan(
         layout,
         settings,
         traits,
-        budget.stage_bytes or None,
+        stage_bytes or None,
         num_gpu_blocks_override=request.num_gpu_blocks_override,
         pipeline_layer_partition=request.pipeline_layer_partition,
     )
-    charge = charge_request(planned) if planned.groups else None
-    return Answer(subject=subject, settings=settings, layout=layout, plan=planned, budget=budget, charge=charge)
 
 
 def answer_vllm(request: Request) -> Report:
@@ -79,20 +104,21 @@ def answer_vllm(request: Request) -> Report:
     """
     result = work_out(request)
     planned, charge, settings = result.plan, result.charge, result.settings
+    inputs = {**settings.inputs, **result.budget.inputs}
     taxes = tax_by_cause(planned, charge) if charge is not None else {}
     tax = Tax(
         causes=tuple(TaxCause(name=name, bytes=amount) for name, amount in taxes.items()), bytes=sum(taxes.values())
     )
-    budget = budget_section(result.budget)
+    budget = dataclasses.replace(budget_section(result.budget), remedies=_remedies(result))
     layout = layout_section(result.layout, planned, settings)
     paging = plan_section(planned, settings)
     one_request = request_section(planned, charge)
-    capacity = capacity_section(planned, charge, result.budget)
+    capacity = _capacity(result)
     derivation = derive(result.layout, planned, settings, result.budget, charge)
     if charge is not None:
         derivation += tuple(sum_steps(layout, paging, one_request, capacity, budget, tax))
     return Report(
-        inputs=all_inputs(request, result.subject.name, settings.inputs),
+        inputs=all_inputs(request, result.subject.name, inputs),
         kvcore_version=__version__,
         engine=Engine(name="vllm", version=settings.engine_version or settings.profile.version),
         model=result.subject.name,
@@ -102,20 +128,44 @@ def answer_vllm(request: Request) -> Report:
         request=one_request,
         capacity=capacity,
         tax=tax,
-        weights=Weights(bytes_per_gpu=None, params=None, kind="not computed"),
+        weights=reported_weights(result.weights, result.weights_reason, result.subject, settings.dtype),
         derivation=derivation,
         warnings=_warnings(result),
         sources=_sources(result),
     )
 
 
+def _remedies(result: Answer) -> tuple[str, ...]:
+    if result.subject.config is None:
+        return ()
+    return remedies(result.request, result.subject.config, result.settings, result.budget, result.plan)
+
+
+def _capacity(result: Answer) -> Capacity:
+    """The capacity, over the budget's interval and over all data-parallel ranks."""
+    capacity = capacity_section(result.plan, result.charge, result.budget)
+    ranks = result.settings.data_parallel_size
+    tokens = capacity.tokens.engine_log
+    capacity = dataclasses.replace(
+        capacity, data_parallel_size=ranks, tokens_all_ranks=None if tokens is None else tokens * ranks
+    )
+    interval = result.budget.interval_bytes
+    if interval is None or not result.plan.groups:
+        return capacity
+    centre = result.budget.kv_cache_bytes or 0
+    ends = [
+        _plan(
+            result.request, result.layout, result.settings, result.subject.traits,
+            [max(0, stage + end - centre) for stage in result.budget.stage_bytes],
+        )
+        for end in interval
+    ]  # fmt: skip
+    return dataclasses.replace(capacity, interval=capacity_interval(*ends))
+
+
 def _warnings(result: Answer) -> tuple[str, ...]:
     warnings = [*release_notes(result.settings.engine_version), *result.layout.notes, *result.subject.notes]
-    if result.budget.kv_cache_bytes is None:
-        warnings.append(
-            "No budget is known, so no capacity: give kv_cache_memory_bytes or available_kv_cache_gib (the engine logs "
-            "it as Available KV cache memory)."
-        )
+    warnings.extend(memory_warnings(result.request, result.settings, result.budget, result.weights_reason))
     parts = [item.part for item in result.plan.parts]
     if any(part.cache.growth != "per_token" for part in parts):
         warnings.append(

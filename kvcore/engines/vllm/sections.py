@@ -34,6 +34,7 @@ def budget_section(budget: Budget) -> BudgetReport:
         interval_bytes=budget.interval_bytes,
         reserves=budget.reserves,
         stage_bytes=budget.stage_bytes,
+        missing_bytes=budget.missing_bytes,
     )
 
 

@@ -7,12 +7,19 @@ from kvcore.config import ModelConfig
 from kvcore.engines.vllm.profiles import parse_release
 from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.engines.vllm.stages import layers_per_stage
+from kvcore.errors import ConfigError
 from kvcore.request import Request
 
 HOPPER = (9, 0)
 
 WIDENS_FROM = (0, 28, 0)
 """Release from which Kimi's narrow shares of experts are padded (vLLM 0.28.0 `KimiMoE`)."""
+
+
+MOST_LAYERS = 2000
+
+MALFORMED = (TypeError, ValueError, KeyError, IndexError, AttributeError, ArithmeticError)
+"""What builders raise on values no published config has; the cache is answered all the same."""
 
 
 def weigh_deployment(request: Request, config: ModelConfig, settings: EngineSettings) -> ModelWeights:
@@ -35,3 +42,29 @@ def weigh_deployment(request: Request, config: ModelConfig, settings: EngineSett
         capability=settings.gpu.capability if settings.gpu.compute_capability else HOPPER, release=(release[0], release[1])
     )
     return weigh(config, ranks, counts, settings.dtype, platform)
+
+
+def known_weights(
+    request: Request, config: ModelConfig | None, settings: EngineSettings
+) -> tuple[ModelWeights | None, str]:
+    """The weights of a request, or why they are not known.
+
+    Raises:
+        EngineRefusal: A module does not divide over the ranks.
+    """
+    if config is None:
+        return None, "a layout given by hand states no tensors."
+    if config.num_hidden_layers > MOST_LAYERS:
+        return None, f"num_hidden_layers = {config.num_hidden_layers:,}: models of up to {MOST_LAYERS:,} layers are weighed."
+    try:
+        return weigh_deployment(request, config, settings), ""
+    except ConfigError as error:
+        return None, error.errors[0].message
+    except MALFORMED as error:
+        return None, f"a value of the config has an unexpected form ({error})."
+
+
+def whole_bytes(config: ModelConfig, dtype: str) -> int:
+    """Bytes of the model's tensors, each once, as one GPU would hold them."""
+    layers = len(network_of(config).layers)
+    return weigh(config, Ranks(), (layers,), dtype).bytes_per_gpu
