@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from kvcore.config import ModelConfig
-from kvcore.engines.sglang.cells import WINDOW, BilledLayer, billed_layers
+from kvcore.engines.sglang.cells import STATE, WINDOW, BilledLayer, billed_layers
 from kvcore.engines.sglang.compressed import CompressedSizing, compressed_layers, compressed_sizing
 from kvcore.engines.sglang.memory import Memory, StatePool, divide_for_states, memory_of, slot_bytes
 from kvcore.engines.sglang.model import ServedModel, asked_window
@@ -87,7 +87,7 @@ def plan(
         sizing, window = compressed, compressed.window
     else:
         billed = billed_layers(layout, model, settings)
-        if not billed:
+        if all(layer.pool == STATE for layer in billed):
             rule = "kvcore knows SGLang's pools of models that attend to earlier tokens only"
             raise refusal("architectures", model.architecture, rule, "Ask for engine vllm.")
         stages = stages_of(billed, layout.num_hidden_layers, settings)
