@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import kvcore
@@ -16,6 +16,7 @@ from site_plugins.pages.generated import GeneratedFile
 from site_plugins.pages.index_page import index_files
 from site_plugins.pages.kinds_page import kinds_files
 from site_plugins.pages.model_page import model_files
+from site_plugins.pages.related import related_section
 from site_plugins.pages.store import Store, folder_digest
 from site_plugins.pages.summary import Summary, summarise
 
@@ -36,13 +37,16 @@ def catalogue_files(
     def made(entry: ModelEntry) -> tuple[tuple[GeneratedFile, ...], Summary]:
         return model_files(entry, ask, site_url, drawing), summarise(entry, ask)
 
-    files: list[GeneratedFile] = []
+    made_of_entries: list[tuple[GeneratedFile, ...]] = []
     models: list[tuple[ModelEntry, Summary]] = []
     for entry in entries:
         made_of = json.dumps([site_url, asdict(entry)], sort_keys=True)
         pages, summary = store.get(made_of, lambda entry=entry: made(entry))  # type: ignore[misc]
-        files.extend(pages)
+        made_of_entries.append(pages)
         models.append((entry, summary))
+    files: list[GeneratedFile] = []
+    for (entry, summary), (first, *others) in zip(models, made_of_entries, strict=True):
+        files += [replace(first, content=first.content + related_section(entry, summary, models)), *others]
     return (*files, *index_files(models), *kinds_files(models)), tuple(models)
 
 

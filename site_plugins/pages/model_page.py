@@ -16,6 +16,7 @@ from site_plugins.accuracy.page import anchor_of
 from site_plugins.charts.drawn import draw
 from site_plugins.charts.figure import Draw, chart_figure
 from site_plugins.pages.answers import Ask
+from site_plugins.pages.deployments import deployment_blocks, deployment_words, deployments, headline_deployment
 from site_plugins.pages.facts import STATUS_WORDS, context_limit, contexts, headline_request, parameters
 from site_plugins.pages.generated import GeneratedFile, Html, as_text, front_matter, page
 from site_plugins.pages.matrix import capacity_matrix
@@ -45,10 +46,10 @@ def model_files(entry: ModelEntry, ask: Ask, site_url: str, drawing: Draw = draw
 
 def model_page(entry: ModelEntry, report: Report, ask: Ask, drawing: Draw = draw) -> list[str | Html]:
     """Returns the parts of a model's page; all but its headings is HTML of kvcore's own writer."""
+    found = deployments(entry, ask)
+    summary = description(entry, report, deployment_words(found))
     parts: list[str | Html] = [
-        front_matter(
-            {"title": escape(entry.title), "description": escape(description(entry, report)), "hide": ["navigation"]}
-        ),
+        front_matter({"title": escape(entry.title), "description": escape(summary), "hide": ["navigation"]}),
         f'<p class="kv-crumbs"><a href="../../">Models</a> / {escape(entry.organisation)}</p>\n',
         f"# {as_text(entry.title)} {{#model}}\n",
         _facts(entry, report, ask),
@@ -56,10 +57,15 @@ def model_page(entry: ModelEntry, report: Report, ask: Ask, drawing: Draw = draw
         _actions(entry, headline_request(entry, ask)),
         _html(inputs.inputs(report)),
     ]
+    if found:
+        parts += ["## Common deployments {#deployments}\n", _html(deployment_blocks(found, CALCULATOR))]
+    quoted = headline_deployment(found)
     for anchor, (title, _) in SECTIONS.items():
         if anchor == "evidence":
             continue
-        blocks = render_section(report, anchor)
+        blocks = render_section(quoted.report if quoted and anchor == "memory" else report, anchor)
+        if quoted and anchor == "memory":
+            blocks = (Paragraph((f"{quoted.name}, tensor-parallel over all of them.",)), *blocks)
         if anchor == "capacity" and not report.errors:
             blocks = (*blocks, capacity_matrix(entry.id, contexts(context_limit(entry, ask)), ask, CALCULATOR))
         if blocks:
@@ -68,8 +74,10 @@ def model_page(entry: ModelEntry, report: Report, ask: Ask, drawing: Draw = draw
     return [*parts, "## Evidence {#evidence}\n", _html(proof)]
 
 
-def description(entry: ModelEntry, report: Report) -> str:
+def description(entry: ModelEntry, report: Report, deployment: str = "") -> str:
     """Returns the page's description: the headline sentence as text, for search engines and link previews."""
+    if deployment:
+        return f"KV cache of {entry.id} on {deployment}."
     blocks = headline.headline(report)
     answer = text.write(Document(blocks)).strip().splitlines()[-1] if blocks else "not answered yet"
     return f"KV cache of {entry.id}: {answer.removeprefix(f'{entry.id}: ')}"

@@ -4,6 +4,8 @@ A page states each of them beside its figures. The budgets are round shares of m
 engine as ``kv_cache_memory_bytes``, so every figure that follows is exact.
 """
 
+from fractions import Fraction
+
 from kvcore.arithmetic import GIB
 
 BUDGETS = (40 * GIB, 80 * GIB)
@@ -28,3 +30,13 @@ def headline_parallel(weight_bytes: int | None) -> int:
         if weight_bytes is None or weight_bytes <= size * WEIGHTS_PER_GPU:
             return size
     return TENSOR_PARALLEL_SIZES[-1]
+
+
+DEPLOYMENT_GPUS = ("H100", "H200", "B200")
+DEPLOYMENT_SIZES = (1, 2, 4, 8)
+
+WEIGHTS_SHARE = Fraction(85, 100)
+"""Of a card's memory: weights that take more leave too little for a deployment worth showing."""
+
+WORTH_QUOTING = 4
+"""Requests at once from which a deployment is worth opening a page with."""

@@ -1,0 +1,171 @@
+"""Common deployments: how many requests a model gets on cards people have, with the budget estimated for each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kvcore.catalog import ModelEntry, find_gpu
+from kvcore.report.document import Block, Column, Figure, Note, Paragraph, Row, Strong, Table, Text
+from kvcore.report.figures import UNKNOWN, count, gibibytes, grouped, readable_bytes, times
+from kvcore.report.report import Report
+from kvcore.report.sections.wording import engine_name
+from site_plugins.pages.answers import Ask
+from site_plugins.pages.facts import context_limit, weight_bytes
+from site_plugins.pages.requests import calculator_link
+from site_plugins.pages.scenarios import (
+    DEPLOYMENT_GPUS,
+    DEPLOYMENT_SIZES,
+    HEADLINE_CONTEXT,
+    WEIGHTS_SHARE,
+    WORTH_QUOTING,
+)
+
+_ROUGH = "Estimated from the card's memory, not measured: each row's interval is what its budget may really be."
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """Some GPUs of one kind, tensor-parallel over all of them, and kvcore's answer."""
+
+    gpu: str
+    size: int
+    request: Mapping[str, object]
+    report: Report
+
+    @property
+    def name(self) -> str:
+        """As people write it: "8 × H200"."""
+        return f"{self.size} × {self.gpu}"
+
+    @property
+    def starts(self) -> bool:
+        """Whether the engine starts: memory is left for the cache and one request fits."""
+        report = self.report
+        return bool(not report.errors and _estimated(report) and report.capacity and report.capacity.fits)
+
+    @property
+    def requests(self) -> float:
+        """Requests at once as the engine logs them, 0 where it does not start."""
+        capacity = self.report.capacity
+        return (capacity.concurrency.engine_log or 0) if capacity else 0
+
+
+def candidates(weights: int | None) -> tuple[tuple[str, int], ...]:
+    """Returns the deployments worth asking for: of each card the fewest that hold the weights, and eight of them.
+
+    Args:
+        weights: About how large the weights are; a guess is enough, since every figure comes from kvcore.
+    """
+    found: list[tuple[str, int]] = []
+    for gpu in DEPLOYMENT_GPUS:
+        memory = find_gpu(gpu).usable_bytes or 0
+        holding = [size for size in DEPLOYMENT_SIZES if (weights or 0) <= size * memory * WEIGHTS_SHARE]
+        found += [(gpu, size) for size in dict.fromkeys((*holding[:1], *holding[-1:]))]
+    return tuple(sorted(found, key=lambda item: (item[1], DEPLOYMENT_GPUS.index(item[0]))))
+
+
+def deployments(entry: ModelEntry, ask: Ask) -> tuple[Deployment, ...]:
+    """Returns the common deployments of a model for which kvcore estimates a budget, the smallest first.
+
+    Args:
+        entry: The model.
+        ask: Answers a request.
+    """
+    limit = context_limit(entry, ask)
+    length = min(HEADLINE_CONTEXT, limit) if limit else HEADLINE_CONTEXT
+    found = []
+    for gpu, size in candidates(weight_bytes(entry)):
+        request = {"model": entry.id, "gpu": gpu, "tensor_parallel_size": size, "max_model_len": length}
+        report = ask(request)
+        if not report.errors and _estimated(report):
+            found.append(Deployment(gpu, size, request, report))
+    return tuple(found)
+
+
+def _estimated(report: Report) -> bool:
+    return report.budget is not None and report.budget.kind == "estimated"
+
+
+def headline_deployment(found: tuple[Deployment, ...]) -> Deployment | None:
+    """Returns the deployment a page quotes: the smallest that serves a few requests at once, else the largest."""
+    starting = [item for item in found if item.starts]
+    useful = (item for item in starting if item.requests >= WORTH_QUOTING)
+    return next(useful, starting[-1] if starting else None)
+
+
+def deployment_blocks(found: tuple[Deployment, ...], calculator: str) -> tuple[Block, ...]:
+    """Returns one sentence to quote and the table of deployments; nothing where no budget is estimated.
+
+    Args:
+        found: The deployments.
+        calculator: Address of the calculator, relative to the page.
+    """
+    if not found:
+        return ()
+    quoted = headline_deployment(found)
+    sentence = (Paragraph(_sentence(quoted)),) if quoted else ()
+    return (*sentence, _table(found, calculator), Note("info", (_ROUGH,)))
+
+
+def deployment_words(found: tuple[Deployment, ...]) -> str:
+    """Returns the quoted deployment in a few words, for previews of the page; empty where there is none."""
+    quoted = headline_deployment(found)
+    if quoted is None or quoted.report.capacity is None or quoted.report.request is None:
+        return ""
+    requests = quoted.report.capacity.concurrency.engine_log
+    if requests is None:
+        return ""
+    length = grouped(quoted.report.request.max_model_len)
+    return f"{quoted.name}, tp {quoted.size}: {requests:,.2f} requests of {length} tokens (estimated)"
+
+
+def _sentence(deployment: Deployment) -> Text:
+    capacity, request, budget = deployment.report.capacity, deployment.report.request, deployment.report.budget
+    if capacity is None or request is None or budget is None or budget.interval_bytes is None:
+        return ()
+    low, high = budget.interval_bytes
+    binds = f"; what binds: {capacity.binds}" if capacity.binds else ""
+    return (
+        Strong(f"{deployment.name}, tp {deployment.size}, {grouped(request.max_model_len)} tokens: "),
+        times("capacity.concurrency.engine_log", capacity.concurrency.engine_log),
+        " requests at once, ",
+        count("capacity.tokens.engine_log", capacity.tokens.engine_log),
+        f" tokens in {engine_name(deployment.report)}'s log{binds}. Cache per GPU ",
+        gibibytes("budget.kv_cache_bytes", budget.kv_cache_bytes),
+        f", estimated ({readable_bytes(low)} to {readable_bytes(high)}).",
+    )
+
+
+def _table(found: tuple[Deployment, ...], calculator: str) -> Table:
+    columns = (
+        Column("GPUs"),
+        Column("Weights", "right", "per GPU"),
+        Column("Cache", "right", "per GPU"),
+        Column("Between", "right", "per GPU"),
+        Column("Requests", "right", "at once"),
+        Column("Tokens", "right", "in the log"),
+        Column("Longest", "right", "tokens"),
+    )
+    length = next((item.report.request.max_model_len for item in found if item.report.request), HEADLINE_CONTEXT)
+    caption = (
+        f"Requests of {length:,} tokens on common deployments under {engine_name(found[0].report)}, tensor-parallel over "
+        "all GPUs, default memory share"
+    )
+    return Table(caption, columns, tuple(_row(item, calculator) for item in found), id="deployments-table")
+
+
+def _row(item: Deployment, calculator: str) -> Row:
+    budget, capacity, weights = item.report.budget, item.report.capacity, item.report.weights
+    interval = budget.interval_bytes if budget else None
+    link = calculator_link(calculator, item.request)
+    own: Text = (gibibytes("weights.bytes_per_gpu", weights.bytes_per_gpu),) if weights else (UNKNOWN,)
+    if budget is None or capacity is None or not budget.kv_cache_bytes:
+        return Row(((item.name,), own, ("none left",), ("",), ("does not start",), ("",), ("",)))
+    between = f"{readable_bytes(interval[0])} – {readable_bytes(interval[1])}" if interval else UNKNOWN
+    longest = count("capacity.max_model_len_that_fits", capacity.max_model_len_that_fits)
+    cache = gibibytes("budget.kv_cache_bytes", budget.kv_cache_bytes)
+    if not item.starts or capacity.concurrency.engine_log is None:
+        return Row(((item.name,), own, (cache,), (between,), ("does not fit",), ("",), (longest,)))
+    requests = times("capacity.concurrency.engine_log", capacity.concurrency.engine_log)
+    linked = Figure(requests.path, requests.value, requests.text, href=link)
+    tokens = count("capacity.tokens.engine_log", capacity.tokens.engine_log)
+    return Row(((item.name,), own, (cache,), (between,), (linked,), (tokens,), (longest,)))
