@@ -93,3 +93,26 @@ def _render(report: Report, request: Mapping[str, Any]) -> str:
         "command": kvcore_command(request),
     }
     return json.dumps(reply, allow_nan=False, separators=(",", ":"))
+
+
+def reconcile_json(text: str) -> str:
+    """Reads a log beside the figures kvcore computes for it.
+
+    Args:
+        text: One line of JSON, ``{request?, reported_tokens?, log?}`` with the request's values as typed; the log itself
+            may follow on the next lines, so that megabytes need not be quoted.
+
+    Returns:
+        JSON text with ``reconciliation``, ``html`` and ``markdown``, or ``errors``.
+    """
+    # Few pages read logs; the calculator starts faster without these modules.
+    from kvcore.reconcile.door import reply  # noqa: PLC0415
+
+    head, _, log = text.partition("\n")
+    try:
+        values = _request(head)
+        answered = reply({**values, "log": log} if log else values)
+    except KvcoreError as error:
+        page = render(_refused(error.errors))
+        answered = {"errors": to_json(error.errors), "html": html.write(page), "markdown": markdown.write(page)}
+    return json.dumps(answered, allow_nan=False, separators=(",", ":"))

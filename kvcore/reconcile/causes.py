@@ -29,11 +29,12 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Cause:
-    """One kind of cause: its key, what it is called, and its variants."""
+    """One kind of cause: its key, what it is called, its variants, and the engine it is of."""
 
     key: str
     label: str
     variants: Callable[[Question], Iterator[Variant]]
+    engine: str = "vllm"
 
 
 _CACHE_DTYPES = ("fp8", "bfloat16", "float16", "float32", "nvfp4", "fp8_ds_mla", "int8_per_token_head", "turboquant_k8v4",
@@ -146,6 +147,31 @@ def _another_rank(question: Question) -> Iterator[Variant]:
             yield f"the figures are those of the worker with {figure.printed} GiB (line {figure.line})", change
 
 
+def _sglang_cache_dtype(question: Question) -> Iterator[Variant]:
+    for dtype in ("fp8_e4m3", "fp8_e5m2", "bfloat16"):
+        if dtype != question.resolved("kv_cache_dtype"):
+            yield f"the cache is stored as {dtype}", {"kv_cache_dtype": dtype}
+
+
+def _static_fraction(question: Question) -> Iterator[Variant]:
+    """The share that gives the printed pools: pools = after − before × (1 − share)."""
+    record = question.record
+    before, after = record.first("available_before_load_gib"), record.first("available_after_load_gib")
+    end = next((seen.line for seen in record.seen if seen.kind == "sglang_pool_end"), 0)
+    pools = sum(float(figure.value) for name in _POOLS for figure in record.all(name) if not end or figure.line < end)
+    if before is None or after is None or not before.value or not pools:
+        return
+    share = 1 - (float(after.value) - pools) / float(before.value)
+    for fraction in dict.fromkeys((round(share, 2), round(share, 3))):
+        if 0 < fraction < 1:
+            yield f"the static fraction is {fraction}", {"mem_fraction_static": fraction}
+            # Bytes and tokens of the pools are printed apart, so both can be read off them.
+            words = f"the static fraction is {fraction} and the cache is stored in fp8"
+            yield words, {"mem_fraction_static": fraction, "kv_cache_dtype": "fp8_e4m3"}
+
+
+_POOLS = ("pool_k_gib", "pool_v_gib", "pool_kv_gib", "conv_state_gib", "ssm_state_gib")
+
 CAUSES: tuple[Cause, ...] = (
     Cause(key="another_rank", label="Budget of another worker", variants=_another_rank),
     Cause(key="kv_cache_dtype", label="Cache dtype", variants=_cache_dtype),
@@ -158,5 +184,7 @@ CAUSES: tuple[Cause, ...] = (
     Cause(key="speculative", label="Layers of a drafter", variants=_speculative),
     Cause(key="engine_version", label="Engine version", variants=_version),
     Cause(key="rounding", label="Rounding or unit of the budget", variants=_rounding),
+    Cause(key="static_fraction", label="Static fraction", variants=_static_fraction, engine="sglang"),
+    Cause(key="sglang_cache_dtype", label="Cache dtype", variants=_sglang_cache_dtype, engine="sglang"),
 )
 """Every cause, the likeliest first among those that explain a log equally well."""

@@ -49,6 +49,8 @@ def diagnose(record: LogRecord, implied: Implied, base: Prediction) -> tuple[Dia
     question = Question(record=record, request=implied.request, inputs=inputs)
     tried: list[Diagnosis] = []
     for cause in CAUSES:
+        if cause.engine != record.engine:
+            continue
         found = []
         for words, changes in cause.variants(question):
             altered = {name: value for name, value in {**implied.request, **changes}.items() if value is not None}

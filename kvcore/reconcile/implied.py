@@ -187,6 +187,9 @@ def _questions(record: LogRecord, request: Mapping[str, Any]) -> list[Question]:
     if record.engine == "vllm" and not {"available_kv_cache_gib", "kv_cache_memory_bytes"} & set(request):
         text = 'The line "Available KV cache memory" is missing; without the budget, blocks and tokens cannot be predicted.'
         questions.append(Question("available_kv_cache_gib", text))
+    if record.engine == "sglang" and "mem_fraction_static" not in request:
+        text = "The log does not print the static fraction; its default depends on the GPU and other flags."
+        questions.append(Question("mem_fraction_static", text))
     if record.flags_line and not record.flags_complete:
         text = "The list of arguments is cut off; flags behind the cut are unknown."
         questions.append(Question("kv_cache_dtype", text))

@@ -62,19 +62,8 @@ def reconcile(record: LogRecord, given: Mapping[str, Any], reported_tokens: int 
         inversion = invert(record) if record.engine == "vllm" else None
         return _only_read(record, implied, inversion)
     prediction = predict(record, implied.request)
-    diagnoses: tuple[Diagnosis, ...] = ()
-    verdict: Verdict = "not_compared"
-    if prediction.closes:
-        exact = all(item.predicted == item.logged for item in prediction.checked)
-        verdict = "equal" if exact else "within_rounding"
-        diagnoses = () if exact else (_rounding(),)
-    elif prediction.checked:
-        diagnoses = diagnose(record, implied, prediction) if record.engine == "vllm" else ()
-        verdict = "explained" if any(item.closes for item in diagnoses) else "unexplained"
-    elif prediction.errors and record.engine == "vllm":
-        # A request the engine would not start with cannot be compared, but what is wrong with it may be one of the causes.
-        diagnoses = tuple(item for item in diagnose(record, implied, prediction) if item.closes)
-        verdict = "explained" if diagnoses else "not_compared"
+    verdict, diagnoses = _judge(record, implied, prediction)
+    right = {**implied.request, **diagnoses[0].changes} if verdict == "explained" else implied.request
     return Reconciliation(
         record=record,
         implied=implied,
@@ -82,9 +71,27 @@ def reconcile(record: LogRecord, given: Mapping[str, Any], reported_tokens: int 
         prediction=prediction,
         budget=_budget(record, implied.request),
         diagnoses=diagnoses,
-        inversion=_inversion(record, prediction),
-        next_steps=next_steps(record, implied.request) if record.engine == "vllm" else (),
+        inversion=_inversion(record, predict(record, right) if verdict == "explained" else prediction),
+        next_steps=next_steps(record, right) if record.engine == "vllm" else (),
     )
+
+
+def _judge(record: LogRecord, implied: Implied, prediction: Prediction) -> tuple[Verdict, tuple[Diagnosis, ...]]:
+    """The verdict, and the causes that led to it."""
+    if prediction.closes:
+        exact = all(item.predicted == item.logged for item in prediction.checked)
+        return ("equal", ()) if exact else ("within_rounding", (_rounding(),))
+    if not prediction.checked and not prediction.errors:
+        return "not_compared", ()
+    diagnoses = diagnose(record, implied, prediction)
+    closing = tuple(item for item in diagnoses if item.closes)
+    if closing:
+        return "explained", closing
+    # Without its static fraction an SGLang log cannot be compared; a refused request cannot either.
+    unknown = record.engine == "sglang" and "mem_fraction_static" not in implied.request
+    if prediction.errors or unknown:
+        return "not_compared", ()
+    return "unexplained", diagnoses
 
 
 def _only_read(record: LogRecord, implied: Implied, inversion: Inversion | None) -> Reconciliation:

@@ -44,8 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, unknown: Sequence[str]) -> int:
     """Prints the reconciliation; a log in which nothing is known is bad input."""
+    reported = arguments.reported_tokens is not None
+    if reported and arguments.subject is None and arguments.log != STANDARD_INPUT and not Path(arguments.log).is_file():
+        # With a reported figure there need be no log: the word is then the model.
+        arguments.subject, arguments.log = arguments.log, STANDARD_INPUT
     given = request_of(arguments, unknown)
-    only_reported = arguments.reported_tokens is not None and arguments.log == STANDARD_INPUT and sys.stdin.isatty()
+    only_reported = reported and arguments.log == STANDARD_INPUT and sys.stdin.isatty()
     record = _read("") if only_reported else _record(arguments.log)
     found = reconcile(record, given, arguments.reported_tokens)
     if arguments.json:

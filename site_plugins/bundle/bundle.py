@@ -20,8 +20,11 @@ from site_plugins.bundle.wheel import build_wheel
 LOCK_NAME = "pyodide-lock.json"
 STDLIB_NAME = "python_stdlib.zip"
 
-WORKER_MODULES = frozenset({"protocol.mjs", "wheel.mjs", "worker.mjs"})
+WORKER_MODULES = frozenset({"hub-worker.mjs", "protocol.mjs", "wheel.mjs", "worker.mjs"})
 """Scripts that no page runs: the worker's own, and one that holds types only."""
+
+OTHER_PAGES = frozenset({"reconcile.mjs"})
+"""Scripts the calculator's page does not run."""
 
 TRACED_MODELS = 16
 """One in so many models is asked while tracing; which modules are needed hardly depends on the model, and tests ask all."""
@@ -66,7 +69,7 @@ class Bundle:
     def page_modules(self) -> tuple[str, ...]:
         """File names of the modules the calculator's page runs, for fetching them all at once."""
         names = [path.name for name, path in self.files if name.startswith(self.app) and path.suffix == ".mjs"]
-        return tuple(name for name in names if name not in WORKER_MODULES)
+        return tuple(name for name in names if name not in WORKER_MODULES | OTHER_PAGES)
 
 
 def build_bundle(inputs: Inputs, models: Sequence[str], cache: Path) -> Bundle:

@@ -8,9 +8,15 @@
  * @param {HTMLElement} element
  * @param {Client} client
  * @param {() => void} askAgain Called when the reader asks for another try.
+ * @param {string} [meanwhile] What to know while Python loads.
  * @returns {{say: (text: string) => void}}
  */
-export function bindStatus(element, client, askAgain) {
+export function bindStatus(
+  element,
+  client,
+  askAgain,
+  meanwhile = "The answer below was computed when this page was built.",
+) {
   const line = find(element, "p", HTMLParagraphElement);
   const bar = find(element, "progress", HTMLProgressElement);
   const retry = find(element, "button", HTMLButtonElement);
@@ -30,7 +36,7 @@ export function bindStatus(element, client, askAgain) {
       bar.max = Math.max(state.total, 1);
       bar.value = state.loaded;
       const share = state.total ? `: ${megabytes(state.loaded)} of ${megabytes(state.total)} MB` : "";
-      line.textContent = `${state.label}${share}. The answer below was computed when this page was built.`;
+      line.textContent = `${state.label}${share}. ${meanwhile}`;
     } else if (state.phase === "failed") {
       line.textContent = `Python could not be started in this browser: ${state.label}. What you typed is kept.`;
     } else if (state.phase === "ready") {

@@ -1,0 +1,116 @@
+/**
+ * The page that reads a log: box or file → worker → answer. The log stays in this page; every number comes from kvcore.
+ *
+ * @import { FieldError } from "./protocol.mjs"
+ */
+import { bundleAddress } from "./bundle.mjs";
+import { windowClient } from "./client.mjs";
+import { shownFragment } from "./fragment.mjs";
+import { bindStatus } from "./status.mjs";
+
+/** Longest log read in the page, in bytes; the command reads any. */
+const MAX_BYTES = 10_000_000;
+/** Longer than the gap between two keystrokes, shorter than a noticeable wait. */
+const DEBOUNCE = 250;
+const MEANWHILE = "What you pasted is kept and read as soon as Python runs.";
+
+/**
+ * Binds one built page. Safe to call again for the same element.
+ *
+ * @param {HTMLElement} root
+ */
+export function bindReconcile(root) {
+  if (root.dataset.kvBound !== undefined) return;
+  root.dataset.kvBound = "";
+  const form = part(root, "form", HTMLFormElement);
+  const answer = part(root, "answer", HTMLElement);
+  const box = part(form, "log", HTMLTextAreaElement);
+  const picker = part(form, "file", HTMLInputElement);
+  const client = windowClient(bundleAddress(root));
+  /** The text of a chosen file, which the box does not show. @type {string | undefined} */
+  let chosen;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+
+  const ask = async () => {
+    const log = chosen ?? box.value;
+    if (log.trim() === "" && !String(new FormData(form).get("reported_tokens") ?? "")) return;
+    answer.ariaBusy = "true";
+    try {
+      const text = await client.ask("reconcile", "reconcile_json", `${JSON.stringify(question(form))}\n${log}`);
+      if (text === undefined || !root.isConnected) return;
+      const reply = JSON.parse(text);
+      answer.replaceChildren(shownFragment(reply.html));
+      answer.dataset.kvAnswered = String(Number(answer.dataset.kvAnswered ?? 0) + 1);
+      status.say(reply.errors.length > 0 ? reply.errors.map(describe).join(" ") : "Read. Nothing left this page.");
+    } catch (error) {
+      status.say(`Not read: ${error instanceof Error ? error.message : String(error)}`);
+    } finally {
+      answer.ariaBusy = "false";
+    }
+  };
+  const changed = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void ask(), DEBOUNCE);
+  };
+  const take = async (/** @type {File | undefined} */ file) => {
+    if (!file) return;
+    if (file.size > MAX_BYTES) {
+      const size = (file.size / 1e6).toFixed(0);
+      status.say(
+        `This log has ${size} MB; the page reads up to 10. The command "kvcore reconcile FILE" reads logs of any size.`,
+      );
+      return;
+    }
+    chosen = await file.text();
+    box.value = "";
+    box.placeholder = `${chosen.length.toLocaleString("en")} characters of a file`;
+    await ask();
+  };
+
+  const status = bindStatus(part(root, "status", HTMLElement), client, () => void ask(), MEANWHILE);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void ask();
+  });
+  form.addEventListener("input", (event) => {
+    if (event.target === picker) return;
+    if (event.target === box) chosen = undefined;
+    changed();
+  });
+  picker.addEventListener("change", () => void take(picker.files?.[0]));
+  box.addEventListener("dragover", (event) => event.preventDefault());
+  box.addEventListener("drop", (event) => {
+    if (!event.dataTransfer?.files.length) return;
+    event.preventDefault();
+    void take(event.dataTransfer.files[0]);
+  });
+  form.addEventListener("focusin", () => client.state.phase === "idle" && client.start(), { once: true });
+}
+
+/**
+ * What the form asks besides the log; empty fields are left out by kvcore.
+ *
+ * @param {HTMLFormElement} form
+ */
+function question(form) {
+  const fields = Object.fromEntries(new FormData(form));
+  const { log: _log, file: _file, reported_tokens: reported, ...request } = fields;
+  return { request, reported_tokens: reported };
+}
+
+/** @param {FieldError} error */
+const describe = (error) => `${error.field}: ${error.rule}. ${error.remedy}`;
+
+/**
+ * @template {HTMLElement} T
+ * @param {HTMLElement} root
+ * @param {string} name
+ * @param {new () => T} kind
+ * @returns {T}
+ */
+function part(root, name, kind) {
+  const element = root.querySelector(`[data-kv-part=${name}]`);
+  if (element instanceof kind) return element;
+  throw new Error(`the page has no ${name}`);
+}

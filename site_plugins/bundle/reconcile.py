@@ -1,0 +1,75 @@
+"""The page that reads a log: a box, a file, and the few things a log does not say."""
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from site_plugins.bundle.bundle import Bundle
+
+PLACEHOLDER = "<!-- kv:reconcile -->"
+"""Comment in a Markdown page that the box takes the place of."""
+
+_FIELDS = (
+    ("model", "Model", "taken from the log where it names one"),
+    ("gpu", "GPU", "taken from the log's total memory where one card has it"),
+    ("engine_version", "Engine version", "taken from the log"),
+    ("kv_cache_dtype", "KV cache dtype", "as the flags say"),
+    ("reported_tokens", "Reported tokens", "only where the log's own line is missing"),
+)
+"""Name, label, and what stands in the empty field."""
+
+
+def reconcile_html(bundle: Bundle, base: str, suggestions: Mapping[str, Sequence[str]]) -> str:
+    """Writes the box.
+
+    Args:
+        bundle: Where the worker and its files are.
+        base: Address of ``assets/kv/`` as seen from the page, ending in a slash.
+        suggestions: What the fields offer while typing, by name.
+    """
+    address = {
+        "worker": f"{base}{bundle.app}/worker.mjs",
+        "runtime": f"{base}{bundle.runtime}/",
+        "packages": f"{base}{bundle.packages}/",
+        "bytes": dict(bundle.boot_bytes),
+    }
+    fields = "\n".join(_field(name, label, hint, suggestions.get(name, ())) for name, label, hint in _FIELDS)
+    return f"""<div class="kv-reconcile" data-kv-reconcile data-kv-bundle="{escape(json.dumps(address))}">
+<noscript><p class="kv-note">Without scripts, run <code>kvcore reconcile server.log</code>.</p></noscript>
+<form class="kv-form" data-kv-part="form" autocomplete="off" novalidate>
+<div class="kv-field">
+<label for="kv-log">Start-up log</label>
+<div class="kv-field__control"><textarea id="kv-log" name="log" data-kv-part="log" rows="10" spellcheck="false"
+aria-describedby="kv-log-help" placeholder="Paste the log here"></textarea></div>
+<p class="kv-field__file"><label for="kv-log-file">or choose a file of up to 10 MB, or drop it on the box</label>
+<input type="file" id="kv-log-file" name="file" data-kv-part="file"></p>
+<p class="kv-field__help" id="kv-log-help">The log is read in this page by kvcore and sent nowhere. Names, paths and hosts in it
+are not shown again.</p>
+</div>
+<details class="kv-fold"><summary>What the log does not say</summary>
+<fieldset class="kv-group">
+<legend>Stated by you, before the log</legend>
+{fields}
+</fieldset>
+</details>
+<p class="kv-form__end"><button type="submit" class="kv-button">Read the log</button></p>
+</form>
+<div class="kv-progress" data-kv-part="status" data-kv-phase="idle">
+<p role="status">Python starts when you turn to the box.</p>
+<progress hidden max="1" value="0" aria-label="Loading Python"></progress>
+<button type="button" class="kv-button" hidden>Try again</button>
+</div>
+<div class="kv-answer" data-kv-part="answer"></div>
+</div>"""
+
+
+def _field(name: str, label: str, hint: str, offered: Sequence[str]) -> str:
+    control = f"kv-log-{name}"
+    options = "".join(f'<option value="{escape(value)}"></option>' for value in offered)
+    offer = f' list="{control}-list"' if offered else ""
+    choices = f'\n<datalist id="{control}-list">{options}</datalist>' if offered else ""
+    return (
+        f'<div class="kv-field"><label for="{control}">{escape(label)}</label>\n<div class="kv-field__control">'
+        f'<input type="text" id="{control}" name="{name}"{offer} placeholder="{escape(hint)}" spellcheck="false">'
+        f"</div>{choices}</div>"
+    )
