@@ -149,12 +149,17 @@ def _solve(values: Values) -> Mapping[str, Any]:
     question = str(values.get("question"))
     solution = solve(question, request, _number(values.get("requests", 1)), gpus, basis)
     ranked = splits(request, gpus, basis) if question == "best-split" else ()
-    reply = solution_json(solution)
+    reply = _without_config(solution_json(solution))
     reply["engine_command"] = engine_command(solution.request)
     reply["html"] = write(pages.solution_page(solution, ranked))
     if ranked:
         reply["splits"] = [{**to_json(split), "num_gpus": split.num_gpus} for split in ranked]
     return reply
+
+
+def _without_config(reply: dict[str, Any]) -> dict[str, Any]:
+    """Leaves the config out: the page has its text, which may hold ``Infinity`` that JSON has not."""
+    return {**reply, "request": {name: value for name, value in reply["request"].items() if name != "config"}}
 
 
 def _compare(values: Values) -> Mapping[str, Any]:
@@ -244,7 +249,7 @@ def _link(values: Values) -> Mapping[str, Any]:
         report = answer(link.request)
         result = then_and_now(link, report)
         return {
-            "request": dict(link.request),
+            "request": {name: value for name, value in link.request.items() if name != "config"},
             "kvcore_version": link.kvcore_version,
             "said": dict(link.said),
             "now": as_json(result),

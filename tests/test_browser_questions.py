@@ -131,3 +131,13 @@ def test_a_link_to_an_unknown_model_comes_with_its_error() -> None:
 def test_hostile_text_gives_errors_as_data(door: str, text: str) -> None:
     reply = json.loads(getattr(browser_questions, door)(text))
     assert reply["errors"][0]["field"]
+
+
+@pytest.mark.parametrize("door", ["solve_json", "compare_json", "link_json", "changes_json", "sweep_json", "mix_json"])
+def test_a_config_with_infinity_does_not_reach_the_reply(door: str) -> None:
+    form = {**FORM, "config": json.dumps({**CONFIG, "time_step_limit": [0.0, float("inf")]})}
+    values = {"request": form, "requests": "4", "question": "longest-context", "axes": {"max_model_len": "800"}}
+    values |= {"lengths": [{"prompt_tokens": "100"}]}
+    if door == "compare_json":
+        values["requests"] = [form]
+    assert "errors" not in ask(door, **values) or not ask(door, **values)["errors"]

@@ -35,7 +35,7 @@ SAID_FIGURES: Mapping[str, str] = {
 
 _NAMES = frozenset(field.name for field in REQUEST_FIELDS)
 _FOREIGN_PREFIXES = ("utm_",)
-_FOREIGN = frozenset({"q", "h"})
+_FOREIGN = frozenset({"q", "h", "embed"})
 
 
 @dataclass(frozen=True, kw_only=True)
