@@ -9,11 +9,11 @@ from typing import NoReturn
 
 from kvcore import __version__
 from kvcore.errors import KvcoreError
-from kvcore.subcommands import batch, catalog, compare, gpus, layout, models, reconcile, report, solve, sweep, upgrade
+from kvcore.subcommands import batch, catalog, compare, gpus, layout, models, reconcile, report, solve, sweep, upgrade, weights
 from kvcore.subcommands.streams import BAD_INPUT, complain, prepare
 
 SUBCOMMANDS: tuple[ModuleType, ...] = (
-    report, batch, layout, solve, compare, upgrade, sweep, reconcile, models, gpus, catalog,
+    report, batch, layout, weights, solve, compare, upgrade, sweep, reconcile, models, gpus, catalog,
 )  # fmt: skip
 """Modules with ``NAME``, ``HELP``, ``add_arguments(parser)`` and ``run(arguments, unknown words) -> exit code``."""
 

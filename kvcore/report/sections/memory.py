@@ -52,7 +52,8 @@ def _row(label: str, path: str, size: int, kind: str, source: str, *, total: boo
 
 def _weights(report: Report) -> list[Row]:
     weights = report.weights
-    if weights is None:
+    taken_off = report.budget is not None and any(item.name == "weights" for item in report.budget.reserves)
+    if weights is None or taken_off:
         return []
     if weights.bytes_per_gpu is None:
         return [Row((("weights per GPU",), ("UNKNOWN",), ("",), (weights.kind,), ("not taken off a given budget",)))]
