@@ -1,0 +1,135 @@
+"""Bytes of quantized matrices, worked out by hand from what the engine registers."""
+
+from typing import Any
+
+import pytest
+
+from kvcore.budget.weights.kernels import Padding, Platform, gpt_oss_padding
+from kvcore.budget.weights.methods import read_quantization
+from kvcore.budget.weights.ranks import ExpertShape, LinearShape
+from kvcore.budget.weights.scheme import Scheme
+from kvcore.budget.weights.schemes import eight_bit_channel, fp8_block, fp8_tensor, grouped_integers, mxfp4, mxfp8, nvfp4
+from kvcore.config import read_config
+from kvcore.errors import ConfigError
+
+INPUTS, FIRST, SECOND = 256, 192, 64
+OUTPUTS = FIRST + SECOND
+ELEMENTS = INPUTS * OUTPUTS
+MATRIX = LinearShape(inputs=INPUTS, outputs=(FIRST, SECOND), whole_inputs=INPUTS)
+FLOAT32, HALF = 4, 2
+
+
+def integers(**more: Any) -> Scheme:
+    return grouped_integers("packed", 4, 128, source="", **more)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "expected"),
+    [
+        (fp8_block(128, 128), ELEMENTS + 2 * 2 * FLOAT32),
+        (fp8_block(128, 128, scale_bytes=1), ELEMENTS + 2 * 2),
+        (fp8_tensor(static_inputs=False), ELEMENTS + 2 * FLOAT32),
+        (fp8_tensor(static_inputs=True), ELEMENTS + 2 * 2 * FLOAT32),
+        (eight_bit_channel("fp8"), ELEMENTS + OUTPUTS * FLOAT32),
+        (integers(), ELEMENTS // 2 + 2 * OUTPUTS * HALF),
+        (integers(zero_points=True), ELEMENTS // 2 + 2 * OUTPUTS * HALF + 2 * OUTPUTS // 2),
+        (integers(group_index=True), ELEMENTS // 2 + 2 * OUTPUTS * HALF + INPUTS * FLOAT32),
+        (integers(with_shapes=True), ELEMENTS // 2 + 2 * OUTPUTS * HALF + 2 * 8),
+        (nvfp4(), ELEMENTS // 2 + ELEMENTS // 16 + 2 * 2 * FLOAT32),
+        (mxfp4(), ELEMENTS // 2 + ELEMENTS // 32),
+        (mxfp8(), ELEMENTS + ELEMENTS // 32),
+    ],
+    ids=["fp8-block", "fp8-block-ue8m0", "fp8", "fp8-static", "channel", "int4", "awq", "g_idx", "packed", "nvfp4", "mxfp4", "mxfp8"],
+)
+def test_a_linear_layer_is_its_packed_weights_and_their_scales(scheme: Scheme, expected: int) -> None:
+    assert scheme.linear_bytes(MATRIX) == expected
+
+
+WIDTH, EXPERTS = 192, 3
+
+
+def experts(intermediate: int, whole: int) -> ExpertShape:
+    return ExpertShape(
+        count=EXPERTS, inputs=INPUTS, intermediate=intermediate, projections=2, bias=False, whole_intermediate=whole
+    )
+
+
+def test_tiles_cut_by_ranks_are_refined_to_their_common_divisor() -> None:
+    side = 64  # of tiles of 128 and a share of 192
+    scales = 2 * (WIDTH // side) * (INPUTS // side) + (INPUTS // side) * (WIDTH // side)
+
+    found = fp8_block(128, 128).expert_bytes(experts(WIDTH, 8 * WIDTH))
+
+    assert found == EXPERTS * (3 * INPUTS * WIDTH + scales * FLOAT32)
+
+
+def test_experts_are_padded_for_their_kernel() -> None:
+    padded = EXPERTS * 3 * 512 * 256
+
+    found = mxfp4(Padding(inputs=512, intermediate=128)).expert_bytes(experts(WIDTH, WIDTH))
+
+    assert found == padded // 2 + padded // 32
+
+
+@pytest.mark.parametrize(
+    ("capability", "release", "padding"),
+    [
+        ((9, 0), (0, 33), Padding(intermediate=64)),
+        ((9, 0), (0, 25), Padding(inputs=128, intermediate=128)),
+        ((9, 0), (0, 11), Padding(inputs=256, intermediate=128)),
+        ((8, 0), (0, 33), Padding(inputs=256, intermediate=128)),
+        ((10, 0), (0, 33), Padding(inputs=256, intermediate=128)),
+    ],
+)
+def test_gpt_oss_runs_on_the_kernel_of_gpu_and_release(
+    capability: tuple[int, int], release: tuple[int, int], padding: Padding
+) -> None:
+    assert gpt_oss_padding(Platform(capability=capability, release=release)) == padding
+
+
+def quantized(section: dict[str, Any]) -> Any:
+    config = {
+        "architectures": ["LlamaForCausalLM"], "model_type": "llama", "num_hidden_layers": 1, "quantization_config": section
+    }  # fmt: skip
+    return read_quantization(read_config(config), Platform())
+
+
+@pytest.mark.parametrize(
+    ("section", "path", "expected"),
+    [
+        ({"quant_method": "fp8", "modules_to_not_convert": ["model.layers.0.mlp"]}, "model.layers.0.mlp", None),
+        ({"quant_method": "fp8", "modules_to_not_convert": ["model.layers.0.mlp"]}, "model.layers.1.mlp", "fp8"),
+        ({"quant_method": "awq", "bits": 4, "modules_to_not_convert": ["visual"]}, "visual.blocks.0.attn", None),
+        ({"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["model.layers.0.self_attn*"]},
+         "language_model.model.layers.0.self_attn.q_proj", None),
+        ({"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"]}, "model.layers.0.mlp.up_proj", "NVFP4"),
+        ({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION",
+          "quantized_layers": {"model.layers.0.mlp.experts.0.up_proj": {"quant_algo": "NVFP4"}}}, "model.layers.0.mlp.experts", "NVFP4"),
+    ],
+)  # fmt: skip
+def test_modules_are_left_unquantized_as_the_checkpoint_lists_them(
+    section: dict[str, Any], path: str, expected: str | None
+) -> None:
+    kind = "experts" if path.endswith("experts") else "linear"
+    scheme = quantized(section).scheme(path, kind)
+
+    assert (scheme is None) == (expected is None)
+    assert scheme is None or scheme.name.startswith(expected)
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        {"quant_method": "bitsandbytes"},
+        {"quant_method": "gptq", "bits": 3},
+        {"quant_method": "modelopt", "quant_algo": "W3A3"},
+        {"quant_method": "compressed-tensors", "config_groups": {"g": {"targets": ["Linear"], "weights": {"num_bits": 6}}}},
+    ],
+    ids=["method", "bits", "algorithm", "weights"],
+)
+def test_a_scheme_whose_bytes_are_not_known_is_refused_by_name(section: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        quantized(section)
+
+    assert caught.value.errors[0].field.startswith("quantization_config.")
+    assert "available_kv_cache_gib" in caught.value.errors[0].remedy
