@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from html import escape
 
 from kvcore.browser import answer_form
+from kvcore.commandline import engine_command
 from site_plugins.bundle.bundle import Bundle
 from site_plugins.bundle.form import Suggestions, form_html
+from site_plugins.bundle.panels import command_panel, further_panels
 
 PLACEHOLDER = "<!-- kv:calculator -->"
 """Comment in a Markdown page that the calculator takes the place of."""
@@ -16,6 +18,7 @@ _BUTTONS = (
     ("markdown", "Copy for a design review", True),
     ("json", "JSON", True),
     ("command", "Copy command", False),
+    ("add", "Add to comparison", False),
 )
 """Name, label, and whether the button needs an answer computed in this browser."""
 
@@ -48,7 +51,9 @@ def calculator_head(bundle: Bundle, base: str) -> str:
     )
 
 
-def calculator_html(bundle: Bundle, base: str, initial: Mapping[str, str], suggestions: Suggestions) -> str:
+def calculator_html(
+    bundle: Bundle, base: str, initial: Mapping[str, str], suggestions: Suggestions, hub: str = ""
+) -> str:
     """Writes the calculator.
 
     Args:
@@ -56,6 +61,7 @@ def calculator_html(bundle: Bundle, base: str, initial: Mapping[str, str], sugge
         base: Address of ``assets/kv/`` as seen from the page, ending in a slash.
         initial: The question the page answers before any script runs.
         suggestions: What the form offers while typing.
+        hub: Origin of the Hub, or of a mirror of it, that a config.json may be fetched from; empty for none.
 
     Returns:
         HTML without scripts; the answer is the very one kvcore gives in the browser.
@@ -66,12 +72,17 @@ def calculator_html(bundle: Bundle, base: str, initial: Mapping[str, str], sugge
         f'<button type="button" class="kv-button" data-kv-take="{name}"{" disabled" if waits else ""}>{label}</button>'
         for name, label, waits in _BUTTONS
     )
-    return f"""<div class="kv-calculator" data-kv-calculator data-kv-bundle="{escape(json.dumps(address))}">
+    return f"""<div class="kv-calculator" data-kv-calculator data-kv-hub="{escape(hub)}"
+data-kv-bundle="{escape(json.dumps(address))}">
 <div class="kv-calculator__question">
 <h2 id="question">The question</h2>
 <noscript><p class="kv-note">Without scripts this page shows one worked answer; the <code>kvcore</code> command answers the
 others.</p></noscript>
+{command_panel()}
 {form_html(initial, suggestions)}
+<p class="kv-field__help">Everything is computed in this window, which goes on working without a network until it is
+closed. Nothing is installed for later: there is no service worker, so an old release never answers in place of a new
+one. Without a network at any time: the <code>kvcore</code> command.</p>
 <p class="kv-jump"><a href="#answer">See the answer</a></p>
 </div>
 <div class="kv-calculator__answer">
@@ -86,8 +97,17 @@ others.</p></noscript>
 <pre class="kv-takeaway__command no-copy"><code>{escape(reply["command"])}</code></pre>
 <p class="kv-takeaway__note" role="status"></p>
 </div>
+<div class="kv-takeaway" data-kv-part="engine" hidden>
+<p class="kv-takeaway__note">The engine's command:</p>
+<pre class="kv-takeaway__command no-copy"><code>{escape(engine_command(initial))}</code></pre>
+<p class="kv-takeaway__buttons"><button type="button" class="kv-button" data-kv-do="copy">Copy the engine's command</button></p>
+</div>
+<p class="kv-embed-link"><a data-kv-part="whole" href=".">KV Atlas: the whole calculator</a></p>
+<div data-kv-part="notice" role="status"></div>
+<div class="kv-changes" data-kv-part="changes" aria-live="polite" hidden></div>
 <div class="kv-answer" data-kv-part="answer">
 {reply["html"]}
 </div>
+{further_panels()}
 </div>
 </div>"""

@@ -17,6 +17,20 @@ GROUPS = (
 )
 """Group of the request table, its title, and whether it is folded until wanted."""
 
+_NEEDS = {
+    "mamba_cache_mode": "per_request",
+    "mamba_cache_dtype": "per_request",
+    "mamba_ssm_cache_dtype": "per_request",
+    "mamba_full_memory_ratio": "per_request",
+    "max_mamba_cache_size": "per_request",
+    "mamba_ssm_dtype": "per_request",
+    "mamba_radix_cache_strategy": "per_request",
+    "disable_hybrid_kv_cache_manager": "sliding_window chunked",
+    "swa_full_tokens_ratio": "sliding_window chunked",
+    "disable_hybrid_swa_memory": "sliding_window chunked",
+}
+"""Fields that matter only where some part of the layout grows in one of these ways."""
+
 _TEXT_TYPES = frozenset({"object", "speculative"})
 _INPUT_MODE = {"integer": "numeric", "number": "decimal", "budget": "numeric"}
 _ENGINE_DEFAULT = "default"
@@ -78,10 +92,10 @@ def _field(field: RequestField, value: str, suggestions: Suggestions) -> str:
     unit = f' <span class="kv-field__unit">{escape(field.unit)}</span>' if field.unit else ""
     flag = f' <code class="kv-field__flag">{escape(field.flag)}</code>' if field.flag else ""
     return (
-        f'<div class="kv-field" data-kv-engine="{field.engine}" data-kv-field="{field.name}">\n'
+        f'<div class="kv-field" data-kv-engine="{field.engine}" data-kv-field="{field.name}"{_needs(field.name)}>\n'
         f'<label for="{control_id}">{escape(field.label)}</label>{_use(field.name)}\n'
         f'<div class="kv-field__control">{_control(field, control_id, value, suggestions)}{unit}</div>\n'
-        f'{_file(field.name)}<p class="kv-field__help" id="{control_id}-help">{_prose(field.help)}{flag}</p>\n'
+        f'{_file(field.name)}{_hub(field.name)}<p class="kv-field__help" id="{control_id}-help">{_prose(field.help)}{flag}</p>\n'
         f'<p class="kv-field__error" id="{control_id}-error" hidden></p>\n</div>'
     )
 
@@ -120,6 +134,19 @@ def _use(name: str) -> str:
     if source is None:
         return ""
     return f'<button type="button" class="kv-use" data-kv-use="{source}">Not used. Use this</button>'
+
+
+def _needs(name: str) -> str:
+    return f' data-kv-needs="{_NEEDS[name]}"' if name in _NEEDS else ""
+
+
+def _hub(name: str) -> str:
+    if name != "model":
+        return ""
+    return (
+        '<p class="kv-field__file"><button type="button" class="kv-button" data-kv-part="hub" hidden></button></p>\n'
+        '<p class="kv-field__help" data-kv-part="hub-note" role="status"></p>\n'
+    )
 
 
 def _file(name: str) -> str:

@@ -18,6 +18,8 @@ from site_plugins.bundle.calculator import PLACEHOLDER, calculator_head, calcula
 from site_plugins.bundle.form import Suggestions
 from site_plugins.bundle.inputs import Inputs, MissingInputError
 from site_plugins.bundle.node import NodeError
+from site_plugins.bundle.reconcile import PLACEHOLDER as LOG_PLACEHOLDER
+from site_plugins.bundle.reconcile import reconcile_html
 from site_plugins.bundle.wheel import WheelError
 from site_plugins.csp import PolicyError, protect
 
@@ -76,13 +78,17 @@ class BundlePlugin(BasePlugin[BundleConfig]):
         return files
 
     def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-        """Writes the calculator where a page asks for it."""
+        """Writes the calculator, or the box for a log, where a page asks for it."""
+        if LOG_PLACEHOLDER in html:
+            offered = {"model": self.models, "gpu": tuple(gpu.name for gpu in load_gpus())}
+            html = html.replace(LOG_PLACEHOLDER, reconcile_html(self.bundle, _base(page), offered))
         if PLACEHOLDER not in html:
             return html
         page.meta["kv_calculator"] = True
         initial = {name: str(value) for name, value in self.config.initial.items()}
         suggestions = Suggestions({"model": self.models, "gpu": tuple(gpu.name for gpu in load_gpus())})
-        return html.replace(PLACEHOLDER, calculator_html(self.bundle, _base(page), initial, suggestions))
+        hub = str(config.extra.get("hub", ""))
+        return html.replace(PLACEHOLDER, calculator_html(self.bundle, _base(page), initial, suggestions, hub))
 
     def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:
         """Puts the script that starts Python before everything else the calculator's page loads."""

@@ -11,6 +11,8 @@ export const MAX_CONFIG = 8_000_000;
 /** Parameters of the site's search, of this page's view, and of what a link said; none belongs to the question. */
 const FOREIGN = /^(?:q|h|utm_.*|embed|kvcore|said)$/;
 const FRAGMENT = "#config=";
+/** Stands in the address for a config too long for it, which this window keeps across a reload. */
+const KEPT = "#config-kept";
 
 /**
  * Reads the question out of an address.
@@ -32,6 +34,7 @@ export function readQuery(address) {
  * @throws {Error} The fragment is damaged or unfolds to more than MAX_CONFIG characters.
  */
 export async function readConfig(address) {
+  if (address.hash === KEPT) return sessionStorage.getItem(KEPT) ?? lost();
   if (!address.hash.startsWith(FRAGMENT)) return undefined;
   const packed = address.hash.slice(FRAGMENT.length);
   if (packed === "") return undefined;
@@ -60,6 +63,26 @@ export async function configFragment(text) {
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
   const packed = toBase64Url(bytes);
   return packed.length > MAX_FRAGMENT ? undefined : FRAGMENT + packed;
+}
+
+/**
+ * Keeps a config that is too long for an address in this window.
+ *
+ * @param {string} text
+ * @returns {string} The fragment that stands for it, or nothing where the browser keeps no such text.
+ */
+export function keptFragment(text) {
+  try {
+    sessionStorage.setItem(KEPT, text);
+    return KEPT;
+  } catch {
+    return "";
+  }
+}
+
+/** @returns {never} */
+function lost() {
+  throw new Error("it was too long for an address, and the window that kept it is closed");
 }
 
 /**

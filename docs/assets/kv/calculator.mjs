@@ -1,19 +1,27 @@
 /**
  * The calculator page: address → form → worker → answer. It moves texts; every number comes from kvcore.
  *
+ * @import { Host } from "./host.mjs"
  * @import { FieldError, Reply } from "./protocol.mjs"
  */
-import { configFragment, readConfig, readQuery, writeAddress } from "./address.mjs";
+import { readConfig, readQuery } from "./address.mjs";
 import { bundleAddress } from "./bundle.mjs";
 import { windowClient } from "./client.mjs";
+import { Course } from "./course.mjs";
+import { bindEmbed } from "./embed.mjs";
 import { bindFile } from "./file.mjs";
-import { fillForm, isInitial, readForm, resetForm, setSource, showEngine, showErrors } from "./form.mjs";
+import { fillForm, readForm, resetForm, setSource, showEngine, showErrors } from "./form.mjs";
 import { shownFragment } from "./fragment.mjs";
+import { describe, texts } from "./host.mjs";
+import { compareWithLink, linkCopier } from "./link.mjs";
+import { offerWhatApplies } from "./offer.mjs";
 import { bindStatus } from "./status.mjs";
 import { bindTakeAway } from "./takeaway.mjs";
 
 /** Longer than the gap between two keystrokes, shorter than a noticeable wait. */
 const DEBOUNCE = 80;
+/** What is asked besides waits this long, so that it never stands between a keystroke and its answer. */
+const PAUSE = 300;
 
 /**
  * Binds one built calculator. Safe to call again for the same element.
@@ -31,8 +39,11 @@ class Calculator {
   #timer;
   /** Fields of the address that the form does not have; kvcore names them in its errors. @type {Map<string, string>} */
   #unknown = new Map();
-  /** Counts address writes, so that a slow compression cannot overwrite a newer address. */
-  #edition = 0;
+  #course = new Course();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #pause;
+  /** @type {((reply: Reply) => unknown)[]} */
+  #listeners = [];
 
   /** @param {HTMLElement} root */
   constructor(root) {
@@ -41,9 +52,13 @@ class Calculator {
     this.answer = this.#part("answer");
     this.client = windowClient(bundleAddress(root.dataset.kvBundle));
     this.status = bindStatus(this.#part("status"), this.client, () => this.#ask());
-    this.takeAway = bindTakeAway(this.#part("takeaway"));
+    this.host = this.#host();
+    this.takeAway = bindTakeAway(this.#part("takeaway"), (copy) => linkCopier(this.host, copy));
+    bindEmbed(root);
+    void import("./further.mjs").then(({ bindFurther }) => bindFurther(this.host, (text) => this.#take(text)));
     bindFile(this.form, () => this.#changed());
     this.form.addEventListener("input", (event) => this.#changed(event));
+    this.form.addEventListener("change", () => this.#course.commit());
     this.form.addEventListener("click", (event) => this.#use(event.target));
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -56,13 +71,47 @@ class Calculator {
       this.#changed();
     });
     root.addEventListener("click", (event) => this.#followed(event));
+    const path = location.pathname;
     const moved = () => {
-      if (root.isConnected) this.#moved();
-      else removeEventListener("hashchange", moved);
+      if (!root.isConnected) removeEventListener("popstate", moved);
+      else if (location.pathname === path && (location.hash === "" || location.hash.startsWith("#config"))) {
+        void this.#restore(true);
+      }
     };
-    addEventListener("hashchange", moved);
+    // Fires for a step back or forward, and for another fragment put into the address by hand.
+    addEventListener("popstate", moved);
     this.#startWhenWanted();
-    void this.#restore();
+    void this.#restore(false);
+  }
+
+  /** @returns {Host} */
+  #host() {
+    return {
+      root: this.root,
+      ask: async (channel, door, values) => {
+        const text = await this.client.ask(channel, door, JSON.stringify(values));
+        return text === undefined || !this.root.isConnected ? undefined : JSON.parse(text);
+      },
+      fields: () => Object.fromEntries([...this.#unknown, ...readForm(this.form)]),
+      fill: (request) => {
+        this.#unknown = fillForm(this.form, texts(request));
+        this.#changed();
+        this.form.scrollIntoView({ block: "nearest" });
+      },
+      answered: (listener) => void this.#listeners.push(listener),
+    };
+  }
+
+  /**
+   * Takes a config as if it had been pasted.
+   *
+   * @param {string} text
+   */
+  #take(text) {
+    const box = this.form.querySelector("textarea[name=config]");
+    if (box instanceof HTMLTextAreaElement) box.value = text;
+    setSource(this.form, "config");
+    this.#changed();
   }
 
   /**
@@ -75,8 +124,12 @@ class Calculator {
     throw new Error(`the calculator has no ${name}`);
   }
 
-  /** Fills the form from the address; asks at once unless the built answer is already the one wanted. */
-  async #restore() {
+  /**
+   * Fills the form from the address; asks at once unless the built answer is shown already.
+   *
+   * @param {boolean} answered Whether another answer may be shown now.
+   */
+  async #restore(answered) {
     const address = new URL(location.href);
     const query = readQuery(address);
     const errors = [];
@@ -86,11 +139,13 @@ class Calculator {
     } catch (error) {
       errors.push(damagedLink(error));
     }
+    this.#unknown = new Map();
     if (query.size > 0) this.#unknown = fillForm(this.form, query);
     else resetForm(this.form);
     showEngine(this.form);
     if (errors.length > 0) this.status.say(showErrors(this.form, errors).map(describe).join(" "));
-    else if (query.size > 0) await this.#ask();
+    else if (query.size > 0 || answered) await this.#ask();
+    void compareWithLink(this.host, address);
   }
 
   /** @param {Event} [event] */
@@ -99,10 +154,12 @@ class Calculator {
     if (target instanceof HTMLTextAreaElement && target.name === "config") setSource(this.form, "config");
     if (target instanceof HTMLInputElement && target.name === "model") setSource(this.form, "catalogue");
     showEngine(this.form);
+    this.#part("notice").replaceChildren();
+    this.#course.edit(target);
     this.answer.ariaBusy = "true";
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      void this.#remember();
+      void this.#course.write(this.form);
       void this.#ask();
     }, DEBOUNCE);
   }
@@ -119,24 +176,6 @@ class Calculator {
     this.#changed();
   }
 
-  /** Writes the question into the address, so that a reload or a shared link asks it again. */
-  async #remember() {
-    const edition = ++this.#edition;
-    const fields = isInitial(this.form) ? new Map() : readForm(this.form);
-    const config = fields.get("config");
-    fields.delete("config");
-    const fragment = config === undefined ? "" : await configFragment(config);
-    if (edition !== this.#edition || !this.root.isConnected) return;
-    const address = writeAddress(new URL(location.href), fields, fragment ?? "");
-    history.replaceState(history.state, "", address);
-    this.takeAway.setLinkable(fragment !== undefined);
-  }
-
-  /** The fragment changed: perhaps to another config, put into this window's address by hand. */
-  #moved() {
-    if (location.hash.startsWith("#config=")) void this.#restore();
-  }
-
   /**
    * Follows a link within the page without its fragment, where the fragment holds a config.
    *
@@ -144,7 +183,7 @@ class Calculator {
    */
   #followed(event) {
     const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
-    if (!(link instanceof HTMLAnchorElement) || !location.hash.startsWith("#config=")) return;
+    if (!(link instanceof HTMLAnchorElement) || !location.hash.startsWith("#config")) return;
     const target = link.pathname === location.pathname && document.getElementById(link.hash.slice(1));
     if (!target) return;
     event.preventDefault();
@@ -153,7 +192,7 @@ class Calculator {
   }
 
   async #ask() {
-    const fields = Object.fromEntries([...this.#unknown, ...readForm(this.form)]);
+    const fields = this.host.fields();
     this.answer.ariaBusy = "true";
     try {
       const text = await this.client.ask("calculator", "answer_form", JSON.stringify(fields));
@@ -175,6 +214,11 @@ class Calculator {
     this.answer.replaceChildren(content);
     this.answer.dataset.kvAnswered = String(Number(this.answer.dataset.kvAnswered ?? 0) + 1);
     this.takeAway.show(reply);
+    offerWhatApplies(this.form, reply.report);
+    clearTimeout(this.#pause);
+    this.#pause = setTimeout(() => {
+      if (this.root.isConnected) for (const listener of this.#listeners) listener(reply);
+    }, PAUSE);
     const problem = reply.report.errors.length > 0;
     this.status.say(problem ? elsewhere.map(describe).join(" ") || "See the marked field." : "Answer updated.");
   }
@@ -203,6 +247,3 @@ const damagedLink = (error) => ({
   rule: `the config in this link cannot be read (${error instanceof Error ? error.message : String(error)})`,
   remedy: "Ask for the link again, or paste the config.json here.",
 });
-
-/** @param {FieldError} error */
-const describe = (error) => `${error.field}: ${error.rule}. ${error.remedy}`;

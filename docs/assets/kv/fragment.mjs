@@ -11,7 +11,7 @@ const ELEMENTS = new Set(
   ).split(" "),
 );
 const ATTRIBUTES =
-  /^(?:class|id|role|title|value|scope|colspan|rowspan|open|tabindex|hidden|lang|dir|aria-[a-z]+|data-[a-z-]+|viewbox|width|height|x|y|x1|x2|y1|y2|cx|cy|r|rx|ry|d|points|fill|stroke|stroke-width|transform|text-anchor|preserveaspectratio|patternunits|focusable|datetime|xmlns)$/i;
+  /^(?:class|id|role|title|value|scope|colspan|rowspan|open|tabindex|hidden|lang|dir|aria-[a-z]+|data-[a-z-]+|viewbox|width|height|x|y|x1|x2|y1|y2|cx|cy|r|rx|ry|d|points|fill|stroke|stroke-width|stroke-dasharray|transform|text-anchor|preserveaspectratio|patternunits|focusable|datetime|xmlns)$/i;
 
 /**
  * Parses HTML into nodes that may be shown.

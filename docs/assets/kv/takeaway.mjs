@@ -3,15 +3,16 @@
  *
  * @import { Reply } from "./protocol.mjs"
  */
+import { download } from "./host.mjs";
 
 /**
  * @param {HTMLElement} element Holds one button per thing, named by data-kv-take, and the command.
- * @returns {{show: (reply: Reply) => void, setLinkable: (linkable: boolean) => void}}
+ * @param {(copy: (text: string, what: string) => Promise<void>) => () => Promise<void>} linkCopier
+ * @returns {{show: (reply: Reply) => void}}
  */
-export function bindTakeAway(element) {
+export function bindTakeAway(element, linkCopier) {
   /** @type {Reply | undefined} */
   let latest;
-  let linkable = true;
   const command = element.querySelector("code");
   const note = element.querySelector("[role=status]");
   const say = (/** @type {string} */ text) => {
@@ -22,13 +23,11 @@ export function bindTakeAway(element) {
       () => say(`${what} copied.`),
       () => say(`${what} could not be copied: the browser refused.`),
     );
-  /** @type {Record<string, () => void>} */
+  /** @type {Record<string, () => unknown>} */
   const actions = {
-    link: () => {
-      void copy(location.href, linkable ? "Link" : "Link without the config, which is too long for one,");
-    },
+    link: linkCopier(copy),
     markdown: () => latest && void copy(latest.markdown, "Markdown"),
-    json: () => latest && download(JSON.stringify(latest.report, null, 2), "report.json"),
+    json: () => latest && download(JSON.stringify(latest.report, null, 2), "report.json", "application/json"),
     command: () => void copy(command?.textContent ?? "", "Command"),
   };
   for (const button of element.querySelectorAll("button[data-kv-take]")) {
@@ -41,19 +40,5 @@ export function bindTakeAway(element) {
       if (command) command.textContent = reply.command;
       for (const button of element.querySelectorAll("button[disabled]")) button.removeAttribute("disabled");
     },
-    setLinkable: (value) => {
-      linkable = value;
-    },
   };
-}
-
-/**
- * @param {string} text
- * @param {string} name
- */
-function download(text, name) {
-  const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-  const link = Object.assign(document.createElement("a"), { href: address, download: name });
-  link.click();
-  URL.revokeObjectURL(address);
 }

@@ -1,0 +1,46 @@
+/**
+ * What each changed input does, as chips above the answer: "KV cache dtype fp8: 12.30 → 24.10".
+ *
+ * @import { Host } from "./host.mjs"
+ */
+import { part } from "./host.mjs";
+
+/** @typedef {{field: string, label: string, value: unknown, before: number | null, after: number | null}} Change */
+
+/** @param {Host} host */
+export function bindChanges(host) {
+  const place = part(host.root, "changes");
+  host.answered(async (reply) => {
+    if (reply.report.errors.length > 0) {
+      place.hidden = true;
+      return;
+    }
+    const found = await host.ask("changes", "changes_json", { request: host.fields() });
+    if (found === undefined) return;
+    const changes = /** @type {Change[]} */ (found.changes ?? []);
+    const list = document.createElement("ul");
+    list.append(...changes.map(chip));
+    const title = document.createElement("span");
+    title.className = "kv-changes__title";
+    title.textContent = "Requests at once, without each input and with it";
+    place.replaceChildren(title, list);
+    place.hidden = changes.length === 0;
+  });
+}
+
+/** @param {Change} change */
+function chip({ field, label, value, before, after }) {
+  const item = document.createElement("li");
+  item.dataset.kvChange = field;
+  const shown = typeof value === "object" ? JSON.stringify(value) : String(value);
+  const words = document.createElement("span");
+  words.textContent = `${label} ${shown.slice(0, 40)}: `;
+  const figures = document.createElement("strong");
+  figures.textContent = `${requests(before)} → ${requests(after)}`;
+  item.append(words, figures);
+  return item;
+}
+
+/** @param {number | null} value */
+const requests = (value) =>
+  value === null ? "none" : value.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });

@@ -1,0 +1,23 @@
+/**
+ * Everything beside question and answer.
+ *
+ * @import { Host } from "./host.mjs"
+ */
+import { bindChanges } from "./changes.mjs";
+import { bindCommand } from "./command.mjs";
+import { bindCompare } from "./compare.mjs";
+import { bindHub } from "./hub.mjs";
+import { bindPanels } from "./panels.mjs";
+
+/**
+ * @param {Host} host
+ * @param {(config: string) => void} take Called with a config that was fetched.
+ */
+export function bindFurther(host, take) {
+  bindCommand(host);
+  bindChanges(host);
+  bindPanels(host);
+  bindCompare(host);
+  bindHub(host, take);
+  host.root.dataset.kvFurther = "";
+}
