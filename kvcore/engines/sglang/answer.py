@@ -2,9 +2,11 @@
 
 from kvcore import __version__
 from kvcore.arithmetic import GIB
+from kvcore.config import ModelConfig
 from kvcore.engines.sglang.charge import held_parts, taxes_of
 from kvcore.engines.sglang.derivation import derive
-from kvcore.engines.sglang.model import served_model
+from kvcore.engines.sglang.free_memory import FreeMemory, free_memory, weights_of
+from kvcore.engines.sglang.model import ServedModel, served_model
 from kvcore.engines.sglang.plan import SglangPlan, plan
 from kvcore.engines.sglang.sections import (
     budget_section,
@@ -14,9 +16,10 @@ from kvcore.engines.sglang.sections import (
     request_section,
 )
 from kvcore.engines.sglang.settings import SglangSettings, resolve_settings
-from kvcore.errors import input_error, refusal
+from kvcore.engines.vllm.memory_sections import weights_section
+from kvcore.errors import EngineRefusal, input_error, refusal
 from kvcore.layout import Layout
-from kvcore.report.report import Engine, Report, Source, Tax, TaxCause, Weights
+from kvcore.report.report import Engine, Report, Source, Tax, TaxCause
 from kvcore.request import Request, parse_request, request_fields
 from kvcore.request_fields import REQUEST_FIELDS
 from kvcore.subject import Subject, subject_of
@@ -54,7 +57,9 @@ def answer_sglang(request: Request) -> Report:
     config, layout = subject.config, subject.lay_out(None)
     model = served_model(config, enable_multimodal=request.enable_multimodal, keeps_state=subject.traits.keeps_state)
     settings = resolve_settings(request, config, model, layout)
-    planned = plan(layout, config, model, settings, _free_gib(request))
+    weights, reason = weights_of(config, model.dtype, settings)
+    free = free_memory(request, settings, weights)
+    planned, objections = _fitted(layout, config, model, settings, free)
     held = held_parts(planned, settings, layout.num_hidden_layers)
     one = request_section(held, settings)
     taxes = taxes_of(held)
@@ -63,7 +68,7 @@ def answer_sglang(request: Request) -> Report:
         kvcore_version=__version__,
         engine=Engine(name="sglang", version=VERSION),
         model=subject.name,
-        budget=budget_section(None if planned.pools is None else planned.pools.memory),
+        budget=budget_section(None if planned.pools is None else planned.pools.memory, free),
         layout=layout_section(layout, planned, settings),
         plan=plan_section(planned, settings),
         request=one,
@@ -72,9 +77,9 @@ def answer_sglang(request: Request) -> Report:
             causes=tuple(TaxCause(name=name, bytes=amount) for name, amount in taxes.items()),
             bytes=sum(taxes.values()),
         ),
-        weights=Weights(bytes_per_gpu=_loaded(planned), params=None, kind="given" if planned.pools else "not computed"),
+        weights=weights_section(weights, subject.published_weights, None, reason),
         derivation=derive(model, planned, settings),
-        warnings=_warnings(layout, planned, settings, subject),
+        warnings=(*objections, *_warnings(layout, planned, settings, subject, free)),
         sources=(Source(id="engine", kind="pinned", ref=f"SGLang {VERSION}, its wheel", checked=""), *subject.sources),
     )
 
@@ -103,36 +108,34 @@ def _check_fields(request: Request) -> None:
             raise refusal(field.name, getattr(request, field.name), "this is no setting of SGLang", remedy)
 
 
-def _free_gib(request: Request) -> tuple[float, float] | None:
-    before, after = request.available_before_load_gib, request.available_after_load_gib
-    if before is not None and after is None and request.weights_gib is not None:
-        after = before - request.weights_gib
-        if after <= 0:
-            rule = f"the weights do not fit the {before:g} GiB free before the load"
-            raise refusal("weights_gib", request.weights_gib, rule, "Use more GPUs or a smaller checkpoint.")
-    if (before is None) != (after is None):
-        missing = "available_before_load_gib" if before is None else "available_after_load_gib"
-        rule = "the free memory is needed both before and after the load"
-        remedy = "SGLang prints it as avail mem and mem usage of its line Load weight end: their sum was free before."
-        raise input_error(missing, None, rule, remedy)
-    return None if before is None or after is None else (before, after)
+def _fitted(
+    layout: Layout, config: ModelConfig, model: ServedModel, settings: SglangSettings, free: FreeMemory | None
+) -> tuple[SglangPlan, tuple[str, ...]]:
+    """The plan; where an estimate leaves no room the cells alone, with the engine's objection as a warning."""
+    if free is None or free.kind == "given":
+        return plan(layout, config, model, settings, None if free is None else (free.before_gib, free.after_gib)), ()
+    try:
+        return plan(layout, config, model, settings, (free.before_gib, free.after_gib)), ()
+    except EngineRefusal as error:
+        cells = plan(layout, config, model, settings, None)
+        return cells, (f"By the estimate of the free memory SGLang does not start: {error.errors[0].message}",)
 
 
-def _loaded(planned: SglangPlan) -> int | None:
-    if planned.pools is None:
-        return None
-    memory = planned.pools.memory
-    return int((memory.before_gib - memory.after_gib) * GIB)
-
-
-def _warnings(layout: Layout, planned: SglangPlan, settings: SglangSettings, subject: Subject) -> tuple[str, ...]:
+def _warnings(
+    layout: Layout, planned: SglangPlan, settings: SglangSettings, subject: Subject, free: FreeMemory | None
+) -> tuple[str, ...]:
     warnings = [*layout.notes, *subject.notes]
-    if planned.pools is None:
+    if free is None:
         warnings.append(
             "The free memory is not known, so no capacity: give available_before_load_gib and available_after_load_gib. "
             "SGLang's line Load weight end prints the latter as avail mem; with mem usage added it gives the former."
         )
-    else:
+    elif free.kind == "estimated":
+        warnings.append(
+            "The free memory is estimated from the GPU and the weights: figures of a startup log, given as "
+            "available_before_load_gib and available_after_load_gib, make every other number exact."
+        )
+    if planned.pools is not None:
         warnings.append(
             "SGLang logs tokens, not concurrency: the requests at once are its pools divided by what one request of the "
             "longest context holds."

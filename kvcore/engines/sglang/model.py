@@ -163,12 +163,19 @@ def _rope_factor(config: ModelConfig) -> float:
 
 def _model_dtype(config: ModelConfig) -> str:
     """The checkpoint's dtype; a 32-bit one runs in 16 bits (SGLang 0.5.23 `_get_and_verify_dtype`)."""
+    if config.architecture == "GptOssForCausalLM" and _is_mxfp4(config):
+        return "bfloat16"  # SGLang 0.5.23 `_gpt_oss_overrides`
     for mapping in (config.text, config.root):
         stated = mapping.get("dtype", mapping.get("torch_dtype"))
         if isinstance(stated, str):
             name = canonical(stated)
             return "float16" if name == "float32" and not config.model_type.startswith("gemma") else _sixteen_bit(name)
     return "bfloat16" if config.model_type.startswith("gemma") else "float16"
+
+
+def _is_mxfp4(config: ModelConfig) -> bool:
+    section = config.root.get("quantization_config")
+    return isinstance(section, Mapping) and section.get("quant_method") == "mxfp4"
 
 
 def _sixteen_bit(name: str) -> str:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from kvcore.arithmetic import GIB
 from kvcore.engines.sglang.cells import FULL, STATE, WINDOW
 from kvcore.engines.sglang.charge import BilledPart, HeldPart, parts_of, tokens_held, window_tokens_held
+from kvcore.engines.sglang.free_memory import FreeMemory
 from kvcore.engines.sglang.memory import Memory
 from kvcore.engines.sglang.plan import Pools, SglangPlan, request_state_bytes
 from kvcore.engines.sglang.settings import SglangSettings
@@ -28,16 +29,18 @@ from kvcore.report.report import (
 KINDS = {FULL: "full tokens", WINDOW: "window tokens", STATE: "states"}
 
 
-def budget_section(memory: Memory | None) -> BudgetReport:
+def budget_section(memory: Memory | None, free: FreeMemory | None) -> BudgetReport:
     """What the pools share, and what else takes the memory that was free before the load."""
-    if memory is None:
+    if memory is None or free is None:
         return BudgetReport(kv_cache_bytes=None, kind="unknown", interval_bytes=None, reserves=())
     reserves = [
         Reserve(
             name="weights and whatever else was loaded",
             bytes=int((memory.before_gib - memory.after_gib) * GIB),
-            kind="given",
-            source="available_before_load_gib − available_after_load_gib",
+            kind="given" if free.kind == "given" else "derived",
+            source="available_before_load_gib − available_after_load_gib"
+            if free.kind == "given"
+            else "the model's tensors as the engine creates and loads them",
         ),
         Reserve(
             name="activations and CUDA graphs",
@@ -55,8 +58,15 @@ def budget_section(memory: Memory | None) -> BudgetReport:
                 source="SGLang 0.5.23 `mm_runtime_reservation_gb`",
             )
         )
+    interval = None
+    if free.interval_gib is not None:
+        low, high = (max(0, int((memory.rest_gib + more) * GIB)) for more in free.interval_gib)
+        interval = (low, high)
     return BudgetReport(
-        kv_cache_bytes=int(memory.rest_gib * GIB), kind="given", interval_bytes=None, reserves=tuple(reserves)
+        kv_cache_bytes=int(memory.rest_gib * GIB),
+        kind=free.kind,
+        interval_bytes=interval,
+        reserves=tuple(reserves),
     )
 
 

@@ -289,7 +289,8 @@ def _kv_cache_dtype(request: Request, model: ServedModel, gpu: Gpu) -> str:
             return "fp8_e4m3" if gpu.capability[0] >= BLACKWELL else "bfloat16"
         return given
     if given == "auto":
-        return model.declared_kv_cache_dtype or model.dtype
+        asked = canonical(request.dtype or "auto")
+        return model.declared_kv_cache_dtype or (model.dtype if asked == "auto" else asked)
     if given not in {"bfloat16", "fp8_e4m3", "fp8_e5m2", *FOUR_BIT}:
         rule = "SGLang stores auto, bfloat16, fp8_e4m3, fp8_e5m2, nvfp4 or fp4_mx_block16"
         raise refusal("kv_cache_dtype", request.kv_cache_dtype, rule, "Use one of them.")

@@ -157,3 +157,21 @@ def test_the_pools_stay_within_the_memory_for_them(config: dict[str, object]) ->
     assert report.budget is not None
     assert report.budget.kv_cache_bytes is not None
     assert sum(pool.bytes for pool in report.capacity.pools) <= report.budget.kv_cache_bytes
+
+
+def test_a_gpu_alone_gives_an_estimate_that_says_so() -> None:
+    report = ask({**DENSE, "intermediate_size": 4096, "vocab_size": 32_000}, gpu="H100")
+
+    assert report.budget is not None
+    assert report.budget.kind == "estimated"
+    assert report.budget.interval_bytes is not None
+    assert report.budget.kv_cache_bytes is not None
+    assert report.budget.interval_bytes[0] < report.budget.kv_cache_bytes < report.budget.interval_bytes[1]
+
+
+def test_an_estimate_that_leaves_no_room_answers_the_layout_and_warns() -> None:
+    report = ask({**DENSE, "num_hidden_layers": 400, "intermediate_size": 65_536, "vocab_size": 32_000}, gpu="T4")
+
+    assert report.capacity is not None
+    assert report.capacity.tokens.engine_log is None
+    assert any("does not start" in warning for warning in report.warnings)

@@ -38,6 +38,10 @@ def test_an_fp8_cache_halves_the_bytes_of_a_token() -> None:
     assert capacity_of(DENSE, kv_cache_dtype="fp8_e4m3").tokens.engine_log == POOL_BYTES // (CELL // 2)
 
 
+def test_the_model_dtype_asked_for_is_that_of_the_cache() -> None:
+    assert capacity_of(DENSE, dtype="float32").tokens.engine_log == POOL_BYTES // (2 * CELL)
+
+
 def test_ranks_beyond_the_kv_heads_keep_one_head_each() -> None:
     ranks = 8
     one_head = CELL // KV_HEADS

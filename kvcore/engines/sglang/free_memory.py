@@ -1,0 +1,109 @@
+"""Free memory: as a log prints it before and after the load, or estimated from the GPU and the weights."""
+
+from dataclasses import dataclass
+
+from kvcore.arithmetic import GIB
+from kvcore.budget.weights import ModelWeights, network_of, weigh
+from kvcore.budget.weights.kernels import Platform
+from kvcore.budget.weights.ranks import Ranks
+from kvcore.config import ModelConfig
+from kvcore.engines.sglang.settings import SglangSettings
+from kvcore.engines.sglang.stages import layer_ranges
+from kvcore.errors import ConfigError, EngineRefusal, input_error, refusal
+from kvcore.request import Request
+
+ASKS_FOR_ESTIMATE = ("gpu", "gpu_memory_gib", "weights_gib", "mem_fraction_static")
+"""Fields any of which asks for an estimate where no free memory is given."""
+
+CONTEXT_GIB = 0.5
+COMMUNICATORS_GIB = 0.5
+"""Taken before the weights by the driver's context, and by communicators where there are several ranks: assumed."""
+
+INTERVAL_GIB = (-1.0, 0.5)
+"""By how much the memory for pools may differ from the estimate: assumed."""
+
+MOST_LAYERS = 2000
+MALFORMED = (TypeError, ValueError, KeyError, IndexError, AttributeError, ArithmeticError)
+"""What the builders of weights raise on values no published config has; the cache is answered all the same."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FreeMemory:
+    """Free memory of one GPU in GiB.
+
+    Attributes:
+        before_gib: Before the weights.
+        after_gib: After the weights, the drafter's included; not above zero where they do not fit.
+        kind: ``given`` or ``estimated``.
+    """
+
+    before_gib: float
+    after_gib: float
+    kind: str
+
+    @property
+    def interval_gib(self) -> tuple[float, float] | None:
+        """By how much the memory for pools may differ; None for given figures."""
+        return INTERVAL_GIB if self.kind == "estimated" else None
+
+
+def free_memory(request: Request, settings: SglangSettings, weights: ModelWeights | None) -> FreeMemory | None:
+    """The free memory of a request; given figures win, None where nothing is known.
+
+    Raises:
+        InputError: Only one of the two figures is given.
+        EngineRefusal: The weights given do not fit.
+    """
+    before, after = request.available_before_load_gib, request.available_after_load_gib
+    if before is not None and after is None and request.weights_gib is not None:
+        after = before - request.weights_gib
+        if after <= 0:
+            rule = f"the weights do not fit the {before:g} GiB free before the load"
+            raise refusal("weights_gib", request.weights_gib, rule, "Use more GPUs or a smaller checkpoint.")
+    if before is not None and after is not None:
+        return FreeMemory(before_gib=before, after_gib=after, kind="given")
+    if before is None and after is None:
+        return _estimated(request, settings, weights)
+    missing = "available_before_load_gib" if before is None else "available_after_load_gib"
+    rule = "the free memory is needed both before and after the load"
+    remedy = "SGLang prints it as avail mem and mem usage of its line Load weight end: their sum was free before."
+    raise input_error(missing, None, rule, remedy)
+
+
+def _estimated(request: Request, settings: SglangSettings, weights: ModelWeights | None) -> FreeMemory | None:
+    loaded = _loaded_gib(request, settings, weights)
+    usable = settings.gpu.usable_bytes
+    if loaded is None or usable is None or not any(name in request.given for name in ASKS_FOR_ESTIMATE):
+        return None
+    taken = CONTEXT_GIB + (COMMUNICATORS_GIB if settings.tp_size * settings.pp_size > 1 else 0.0)
+    before = usable / GIB - taken
+    return FreeMemory(before_gib=before, after_gib=before - loaded, kind="estimated")
+
+
+def _loaded_gib(request: Request, settings: SglangSettings, weights: ModelWeights | None) -> float | None:
+    if request.weights_gib is not None:
+        return request.weights_gib
+    if weights is None:
+        return None
+    draft = weights.draft_bytes if settings.drafts is not None and settings.drafts.inside else 0
+    return (max(weights.loaded_bytes(stage) for stage in range(len(weights.stages))) + draft) / GIB
+
+
+def weights_of(config: ModelConfig, dtype: str, settings: SglangSettings) -> tuple[ModelWeights | None, str]:
+    """The weights on SGLang's stages and ranks, or why they are not known."""
+    if settings.attn_dp_size > 1:
+        return (
+            None,
+            "under data-parallel attention each group holds attention weights of its own, which are not weighed.",
+        )
+    if config.num_hidden_layers > MOST_LAYERS:
+        return None, f"models of up to {MOST_LAYERS:,} layers are weighed."
+    try:
+        layers = len(network_of(config).layers)
+        counts = tuple(len(stage) for stage in layer_ranges(layers, settings.pp_size))
+        platform = Platform(capability=settings.gpu.capability)
+        return weigh(config, Ranks(tensor=settings.tp_size), counts, dtype, platform), ""
+    except (ConfigError, EngineRefusal) as error:
+        return None, error.errors[0].message
+    except MALFORMED as error:
+        return None, f"a value of the config has an unexpected form ({error})."
