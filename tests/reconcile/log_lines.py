@@ -19,10 +19,10 @@ def vllm_log(request: Mapping[str, Any], *, gib: str = BUDGET_GIB, extra: str = 
     lines = (
         [f"(APIServer pid=1) INFO 05-05 12:00:00 [api_utils.py:1] vLLM API server version {version}"] if version else []
     )
+    length, times = report.request.max_model_len, f"{report.capacity.concurrency.engine_log:.2f}"
     lines += [
         f"(EngineCore pid=9) INFO 05-05 12:00:01 [gpu_worker.py:440] Available KV cache memory: {gib} GiB",
         f"(EngineCore pid=9) INFO 05-05 12:00:01 [kv_cache_utils.py:1] GPU KV cache size: {report.capacity.tokens.engine_log:,} tokens",
-        f"(EngineCore pid=9) INFO 05-05 12:00:01 [kv_cache_utils.py:2] Maximum concurrency for "
-        f"{report.request.max_model_len:,} tokens per request: {report.capacity.concurrency.engine_log:.2f}x",
+        f"(EngineCore pid=9) INFO 05-05 12:00:01 [kv_cache_utils.py:2] Maximum concurrency for {length:,} tokens per request: {times}x",
     ]
     return "\n".join([*lines, extra]) + "\n"

@@ -1,0 +1,67 @@
+"""Measures the reader of logs: megabytes per second, and memory, over a log as long as a server writes in months."""
+
+import io
+import sys
+import time
+import tracemalloc
+from collections.abc import Iterator
+
+from kvcore.reconcile.reader import read_log
+
+MEGABYTES = 100
+SPEED_LIMIT = 50.0
+"""Least megabytes per second of processor time."""
+
+MEMORY_LIMIT = 32
+"""Most megabytes held while reading, whatever the length."""
+
+START = b"""(APIServer pid=1) INFO [api_utils.py:1] non-default args: {'model': 'org/name', 'max_model_len': 4096}
+(EngineCore pid=2) INFO [gpu_worker.py:1] Available KV cache memory: 20.00 GiB
+(EngineCore pid=2) INFO [kv_cache_utils.py:1] GPU KV cache size: 163,840 tokens
+"""
+SERVING = b"""(APIServer pid=1) INFO 05-05 12:30:25 [loggers.py:233] Engine 000: Avg prompt throughput: 1.0 tokens/s, Avg generation \
+throughput: 2.0 tokens/s, Running: 1 reqs, Waiting: 0 reqs, GPU KV cache usage: 0.1%, Prefix cache hit rate: 0.0%
+(APIServer pid=1) INFO:     127.0.0.1:51234 - "POST /v1/chat/completions HTTP/1.1" 200 OK
+"""
+
+
+class LongLog(io.RawIOBase):
+    """A start followed by serving lines, made as it is read."""
+
+    def __init__(self, length: int) -> None:
+        super().__init__()
+        self.pieces = self._pieces(length)
+
+    @staticmethod
+    def _pieces(length: int) -> Iterator[bytes]:
+        yield START
+        block = SERVING * ((1 << 20) // len(SERVING))
+        for _ in range(length // len(block)):
+            yield block
+
+    def readable(self) -> bool:
+        """It is read only."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """The next piece, whatever the size asked for."""
+        return next(self.pieces, b"")
+
+
+def main() -> None:
+    """Prints speed and memory; exits with 1 where either is missed."""
+    began = time.process_time()
+    record = read_log(LongLog(MEGABYTES * 10**6))  # type: ignore[arg-type]
+    speed = MEGABYTES / (time.process_time() - began)
+    tracemalloc.start()
+    read_log(LongLog(MEGABYTES * 10**5))  # type: ignore[arg-type]
+    peak = tracemalloc.get_traced_memory()[1] / 10**6
+    print(
+        f"reading a log: {speed:.0f} MB/s (at least {SPEED_LIMIT:.0f}), {record.lines:,} lines, {len(record.figures)} figures"
+    )
+    print(f"memory while reading: {peak:.1f} MB (at most {MEMORY_LIMIT})")
+    sys.exit(0 if speed >= SPEED_LIMIT and peak <= MEMORY_LIMIT else 1)
+
+
+if __name__ == "__main__":
+    main()
