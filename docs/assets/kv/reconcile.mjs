@@ -26,7 +26,7 @@ export function bindReconcile(root) {
   const answer = part(root, "answer", HTMLElement);
   const box = part(form, "log", HTMLTextAreaElement);
   const picker = part(form, "file", HTMLInputElement);
-  const client = windowClient(bundleAddress(root));
+  const client = windowClient(bundleAddress(root.dataset.kvBundle));
   /** The text of a chosen file, which the box does not show. @type {string | undefined} */
   let chosen;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
