@@ -201,7 +201,7 @@ def assert_inert(page: Page) -> None:
 def test_the_command_under_the_answer_asks_the_same(calculator: Calculator) -> None:
     calculator.open()
     calculator.set(tensor_parallel_size="2")
-    command = calculator.page.locator("[data-kv-part=takeaway] code")
+    command = calculator.page.locator("[data-kv-part=takeaway] code").first
     expect(command).to_contain_text(re.compile(rf"^kvcore report {MODEL} .*--tensor-parallel-size 2"))
 
 

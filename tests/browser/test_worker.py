@@ -92,20 +92,29 @@ def test_a_missing_worker_says_so(own_calculator: Calculator) -> None:
     expect(own_calculator.page.get_by_role("button", name="Try again")).to_be_visible(timeout=START_TIMEOUT)
 
 
-def test_a_worker_that_dies_is_replaced_and_asked_again(own_calculator: Calculator) -> None:
+def test_a_worker_that_falls_silent_is_replaced_and_asked_again(own_calculator: Calculator) -> None:
     own_calculator.page.clock.install()
     own_calculator.open()
     own_calculator.page.clock.run_for(5_000)
     own_calculator.set_without_waiting(tensor_parallel_size="2")
     own_calculator.page.clock.run_for(1_000)
     own_calculator.wait()
-    own_calculator.page.workers[0].evaluate("self.close()")
+    own_calculator.page.workers[0].evaluate("() => { self.postMessage = () => {}; }")
     own_calculator.set_without_waiting(tensor_parallel_size="4")
     own_calculator.page.clock.run_for(1_000)
     own_calculator.page.clock.fast_forward(21_000)
     own_calculator.wait()
     assert own_calculator.started() == 2
     expect(own_calculator.answer).to_have_attribute("data-kv-answered", "2")
+
+
+def test_a_worker_whose_python_broke_is_replaced_when_the_next_question_comes(own_calculator: Calculator) -> None:
+    own_calculator.open()
+    own_calculator.set(tensor_parallel_size="2")
+    own_calculator.page.workers[0].evaluate("() => self.postMessage({ type: 'failed', message: 'out of memory' })")
+    expect(own_calculator.status).to_have_attribute("data-kv-phase", "idle")
+    own_calculator.set(tensor_parallel_size="4")
+    assert own_calculator.started() == 2
 
 
 def test_no_worker_starts_by_itself_when_the_reader_saves_data(own_calculator: Calculator) -> None:
