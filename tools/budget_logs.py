@@ -121,7 +121,7 @@ def _resolved(identifier: str) -> _Resolved:
 
 
 def weights_table() -> tuple[Comparison, ...]:
-    """"Model loading took" beside the weights computed from the config, worst last."""
+    """Weights computed from the config beside "Model loading took", worst last."""
     rows = []
     for case in load_cases():
         if case.loading_gib is None:
@@ -168,7 +168,7 @@ def quantiles(values: Sequence[float]) -> tuple[float, float]:
 
 
 def budget_table(fit: Fit = FIT) -> tuple[Comparison, ...]:
-    """"Available KV cache memory" beside its estimate, each with the interval of all other logs."""
+    """Estimates beside "Available KV cache memory", each with the interval of all other logs."""
     cases = budget_cases()
     errors = residuals(cases, fit)
     rows = []

@@ -73,11 +73,9 @@ def main(*, write: bool) -> None:
     constants = fit(cases)
     errors = left_out_errors(cases, constants)
     low, high = quantiles(errors)
-    result = dataclasses.replace(
-        constants, interval=(int(low * 1024) * MIB, int(high * 1024) * MIB), logs=len(cases)
-    )
-    print(result)  # noqa: T201 - the tool's output
-    print("median error", sorted(abs(error) for error in errors)[len(errors) // 2], "GiB")  # noqa: T201
+    result = dataclasses.replace(constants, interval=(int(low * 1024) * MIB, int(high * 1024) * MIB), logs=len(cases))
+    print(result)
+    print("median error", sorted(abs(error) for error in errors)[len(errors) // 2], "GiB")
     if write:
         text = TARGET.read_text("utf-8")
         TARGET.write_text(text[: text.index("FIT = Fit(")] + _source(result), "utf-8")
@@ -85,7 +83,9 @@ def main(*, write: bool) -> None:
 
 def _source(result: Fit) -> str:
     lines = ["FIT = Fit(", "    sampler=("]
-    lines += [f"        SamplerEra(since={era.since}, bytes_per_logit={era.bytes_per_logit})," for era in result.sampler]
+    lines += [
+        f"        SamplerEra(since={era.since}, bytes_per_logit={era.bytes_per_logit})," for era in result.sampler
+    ]
     lines.append("    ),")
     lines += [f"    {name}={getattr(result, name) // MIB} * MIB," for name in BYTE_GRIDS]
     low, high = result.interval

@@ -110,9 +110,13 @@ def _inputs(request: Request, settings: EngineSettings) -> dict[str, Input]:
     utilization = utilization_of(request, settings)
     is_given = request.gpu_memory_utilization is not None
     return {
-        "gpu_memory_gib": Input(value=round(total / GIB, 2), origin="given" if is_typed else "default", note=memory_note),
+        "gpu_memory_gib": Input(
+            value=round(total / GIB, 2), origin="given" if is_typed else "default", note=memory_note
+        ),
         "gpu_memory_utilization": Input(
-            value=utilization, origin="given" if is_given else "default", note="" if is_given else "default of the release"
+            value=utilization,
+            origin="given" if is_given else "default",
+            note="" if is_given else "default of the release",
         ),
         **{
             name: Input(value=getattr(request, name), origin="given")

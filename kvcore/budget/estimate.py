@@ -66,11 +66,15 @@ def estimate_stages(
     total = settings.gpu.usable_bytes
     if total is None:
         rule = "no log states the memory this GPU reports, so no budget can be estimated"
-        raise input_error("gpu", settings.gpu.name, rule, "Give gpu_memory_gib, or available_kv_cache_gib from the log.")
+        raise input_error(
+            "gpu", settings.gpu.name, rule, "Give gpu_memory_gib, or available_kv_cache_gib from the log."
+        )
     _check_overrides(request, total)
     utilization = utilization_of(request, settings)
     stages = settings.pipeline_parallel_size
-    return tuple(_estimate(request, config, settings, weights, total, utilization, stage, stages, fit) for stage in range(stages))
+    return tuple(
+        _estimate(request, config, settings, weights, total, utilization, stage, stages, fit) for stage in range(stages)
+    )
 
 
 def utilization_of(request: Request, settings: EngineSettings) -> float:
@@ -87,12 +91,14 @@ def _check_overrides(request: Request, total: int) -> None:
             raise input_error(name, value, rule, "Give GiB per GPU, as the log prints them.")
 
 
-def _estimate(  # noqa: PLR0913 - one argument per fact of the stage
+def _estimate(
     request: Request, config: ModelConfig, settings: EngineSettings, weights: ModelWeights | None, total: int,
     utilization: float, stage: int, stages: int, fit: Fit,
 ) -> Estimate:  # fmt: skip
     ranks = Ranks(
-        tensor=settings.tensor_parallel_size, data=settings.data_parallel_size, expert_parallel=request.enable_expert_parallel
+        tensor=settings.tensor_parallel_size,
+        data=settings.data_parallel_size,
+        expert_parallel=request.enable_expert_parallel,
     )
     release = release_of(settings)
     shape = shape_of(config, settings, ranks, samples=stage == stages - 1)

@@ -31,7 +31,7 @@ def remedies(
     return tuple(_found(request, config, settings, budget, plan, needed))
 
 
-def _found(  # noqa: PLR0913 - one argument per stage's result
+def _found(
     request: Request, config: ModelConfig, settings: EngineSettings, budget: Budget, plan: Plan, needed: int
 ) -> Iterator[str]:
     if budget.missing_bytes == 0 and plan.fit is not None and plan.fit.longest > 0:

@@ -33,24 +33,38 @@ def run(arguments: argparse.Namespace, unknown: Sequence[str]) -> int:
     if arguments.json:
         say(json.dumps({"model": report.model, **to_json(weights)}, ensure_ascii=False, indent=2))
     elif weights.bytes_per_gpu is None:
-        say(text.write(Document((Heading(1, f"Weights of {report.model}", "title"), Note("warning", (weights.reason,))))))
+        say(
+            text.write(
+                Document((Heading(1, f"Weights of {report.model}", "title"), Note("warning", (weights.reason,))))
+            )
+        )
     else:
         say(text.write(_document(report.model or "", weights)))
     return ANSWERED if weights.bytes_per_gpu is not None else BAD_INPUT
 
 
 def _document(model: str, weights: Weights) -> Document:
-    rows = [_row(group.name.replace("_", " "), f"weights.groups.{index}.bytes", group.bytes) for index, group in enumerate(weights.groups)]
+    rows = [
+        _row(group.name.replace("_", " "), f"weights.groups.{index}.bytes", group.bytes)
+        for index, group in enumerate(weights.groups)
+    ]
     rows.append(_row("tensors of the fullest GPU", "weights.bytes_per_gpu", weights.bytes_per_gpu or 0, total=True))
-    rows += [_row(f"+ {extra.name}", f"weights.extras.{index}.bytes", extra.bytes) for index, extra in enumerate(weights.extras)]
+    rows += [
+        _row(f"+ {extra.name}", f"weights.extras.{index}.bytes", extra.bytes)
+        for index, extra in enumerate(weights.extras)
+    ]
     if weights.loaded_bytes is not None:
-        rows.append(_row("as the engine logs them once loaded", "weights.loaded_bytes", weights.loaded_bytes, total=True))
+        rows.append(
+            _row("as the engine logs them once loaded", "weights.loaded_bytes", weights.loaded_bytes, total=True)
+        )
     columns = (Column("Weights"), Column("Size", "right"), Column("Bytes", "right"))
     facts = Table(
         "The model",
         (Column("Fact"), Column("Value", "right")),
         (
-            Row((("parameters",), (UNKNOWN if weights.params is None else count("weights.params", weights.params, ""),))),
+            Row(
+                (("parameters",), (UNKNOWN if weights.params is None else count("weights.params", weights.params, ""),))
+            ),
             Row((("stored as",), (weights.quantization or "the model's dtype",))),
             *_published(weights),
         ),

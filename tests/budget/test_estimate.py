@@ -179,7 +179,10 @@ def test_a_gpu_without_figure_is_refused_by_name() -> None:
 
 
 def test_a_split_the_architecture_cannot_take_is_refused() -> None:
-    assert answer({"model": "microsoft/phi-4", "gpu": "H100", "tensor_parallel_size": 8}).errors[0].field == "tensor_parallel_size"
+    assert (
+        answer({"model": "microsoft/phi-4", "gpu": "H100", "tensor_parallel_size": 8}).errors[0].field
+        == "tensor_parallel_size"
+    )
 
 
 def test_an_unknown_gpu_may_be_typed() -> None:

@@ -8,7 +8,15 @@ from kvcore.budget.weights.kernels import Padding, Platform, gpt_oss_padding
 from kvcore.budget.weights.methods import read_quantization
 from kvcore.budget.weights.ranks import ExpertShape, LinearShape
 from kvcore.budget.weights.scheme import Scheme
-from kvcore.budget.weights.schemes import eight_bit_channel, fp8_block, fp8_tensor, grouped_integers, mxfp4, mxfp8, nvfp4
+from kvcore.budget.weights.schemes import (
+    eight_bit_channel,
+    fp8_block,
+    fp8_tensor,
+    grouped_integers,
+    mxfp4,
+    mxfp8,
+    nvfp4,
+)
 from kvcore.config import read_config
 from kvcore.errors import ConfigError
 
@@ -39,7 +47,20 @@ def integers(**more: Any) -> Scheme:
         (mxfp4(), ELEMENTS // 2 + ELEMENTS // 32),
         (mxfp8(), ELEMENTS + ELEMENTS // 32),
     ],
-    ids=["fp8-block", "fp8-block-ue8m0", "fp8", "fp8-static", "channel", "int4", "awq", "g_idx", "packed", "nvfp4", "mxfp4", "mxfp8"],
+    ids=[
+        "fp8-block",
+        "fp8-block-ue8m0",
+        "fp8",
+        "fp8-static",
+        "channel",
+        "int4",
+        "awq",
+        "g_idx",
+        "packed",
+        "nvfp4",
+        "mxfp4",
+        "mxfp8",
+    ],
 )
 def test_a_linear_layer_is_its_packed_weights_and_their_scales(scheme: Scheme, expected: int) -> None:
     assert scheme.linear_bytes(MATRIX) == expected
@@ -123,7 +144,10 @@ def test_modules_are_left_unquantized_as_the_checkpoint_lists_them(
         {"quant_method": "bitsandbytes"},
         {"quant_method": "gptq", "bits": 3},
         {"quant_method": "modelopt", "quant_algo": "W3A3"},
-        {"quant_method": "compressed-tensors", "config_groups": {"g": {"targets": ["Linear"], "weights": {"num_bits": 6}}}},
+        {
+            "quant_method": "compressed-tensors",
+            "config_groups": {"g": {"targets": ["Linear"], "weights": {"num_bits": 6}}},
+        },
     ],
     ids=["method", "bits", "algorithm", "weights"],
 )

@@ -7,7 +7,15 @@ from kvcore.budget.weights.kernels import Platform, mxfp4_padding
 from kvcore.budget.weights.matching import Matcher, regular
 from kvcore.budget.weights.quantization import Quantization, names_of, unknown_scheme
 from kvcore.budget.weights.scheme import Scheme
-from kvcore.budget.weights.schemes import eight_bit_channel, fp8_block, fp8_tensor, grouped_integers, mxfp4, mxfp8, nvfp4
+from kvcore.budget.weights.schemes import (
+    eight_bit_channel,
+    fp8_block,
+    fp8_tensor,
+    grouped_integers,
+    mxfp4,
+    mxfp8,
+    nvfp4,
+)
 from kvcore.config import ModelConfig
 
 PACKED_SOURCE = "vLLM 0.33.0 `CompressedTensorsWNA16.create_weights`"
@@ -18,7 +26,7 @@ CACHE_SCALES = 3 * (4 + 2)
 """A float32 scale and a 16-bit zero point for each of queries, keys and values."""
 
 
-def read_compressed_tensors(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:  # noqa: ARG001 - one signature
+def read_compressed_tensors(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:
     """The scheme of each module (vLLM 0.33.0 `CompressedTensorsConfig.get_scheme`).
 
     Raises:
@@ -58,14 +66,24 @@ def _group(name: str, group: Any, section: Mapping[str, Any], platform: Platform
     scheme = _scheme(weights, form, platform, static_inputs=static_inputs)
     if scheme is None:
         raise unknown_scheme(f"config_groups.{name}.weights", dict(weights))
-    return not GENERIC_TARGETS.isdisjoint(targets), regular([target for target in targets if target not in GENERIC_TARGETS]), scheme
+    return (
+        not GENERIC_TARGETS.isdisjoint(targets),
+        regular([target for target in targets if target not in GENERIC_TARGETS]),
+        scheme,
+    )
 
 
 def _scheme(weights: Mapping[str, Any], form: str, platform: Platform, *, static_inputs: bool) -> Scheme | None:
     bits, kind, strategy = weights.get("num_bits"), weights.get("type"), weights.get("strategy")
     group_size = weights.get("group_size")
     if kind == "float" and bits == 4:
-        return nvfp4(input_scale_bytes=4 if static_inputs else 0) if group_size == NVFP4_GROUP else mxfp4(mxfp4_padding(platform)) if "mxfp4" in form else None
+        return (
+            nvfp4(input_scale_bytes=4 if static_inputs else 0)
+            if group_size == NVFP4_GROUP
+            else mxfp4(mxfp4_padding(platform))
+            if "mxfp4" in form
+            else None
+        )
     if kind == "float" and bits == 8:
         return _eight_bit_floats(weights, strategy, form, static_inputs=static_inputs)
     if kind == "int" and form == "pack-quantized" and bits in {2, 3, 4, 8}:

@@ -24,6 +24,7 @@ class Decoder:
         norm_bias: Whether these norms and the final one have biases.
         prefix: Path of the layers.
         embedding: Path of the embedding.
+        nested: Whether the language model stands in a wrapper, so that its paths start with ``language_model``.
         tied_by_default: Whether the head is the embedding where the config says nothing.
         always_tied: The engine's class has no head of its own, whatever the config says.
         never_tied: The engine's class builds a head of its own, whatever the config says.
@@ -45,6 +46,7 @@ class Decoder:
     norm_bias: bool = False
     prefix: str = "model.layers"
     embedding: str = "model.embed_tokens"
+    nested: bool = False
     tied_by_default: bool = False
     always_tied: bool = False
     never_tied: bool = False
@@ -66,7 +68,8 @@ class Decoder:
             ConfigError: The config lacks a size.
         """
         rows, hidden = config.integer("vocab_size"), config.hidden_size
-        embedding = Vocabulary(name=self.embedding, group="embedding", rows=rows, width=hidden)
+        wrapper = "language_model." if self.nested else ""
+        embedding = Vocabulary(name=wrapper + self.embedding, group="embedding", rows=rows, width=hidden)
         tied = not self.never_tied and (self.always_tied or is_tied(config, default=self.tied_by_default))
         places: dict[str, list[Module]] = {"first": [], "last": [], "every": []}
         self._place(places, "embedding", "first", embedding)
@@ -74,7 +77,12 @@ class Decoder:
             self._place(places, "norm", "last", norm("norm", hidden, bias=self.norm_bias))
         if not tied and not self.headless:
             head = Vocabulary(
-                name="lm_head", group="lm_head", rows=rows, width=hidden, bias=self.head_bias, quantizable=True
+                name=f"{wrapper}lm_head",
+                group="lm_head",
+                rows=rows,
+                width=hidden,
+                bias=self.head_bias,
+                quantizable=True,
             )
             self._place(places, "head", "last", head)
         is_shared = tied and not self.headless and "embedding" not in self.everywhere
@@ -83,7 +91,7 @@ class Decoder:
             layers=tuple(self._layer(config, index) for index in range(config.num_hidden_layers)),
             last=(*places["last"], *_all(self.last, config)),
             every=(*places["every"], *_all(self.every, config)),
-            layer_prefix=self.prefix,
+            layer_prefix=wrapper + self.prefix,
             tied=embedding if is_shared else None,
             draft=self.draft(config) if self.draft is not None else (),
             unloaded_params=self.unloaded(config) if self.unloaded is not None else 0,

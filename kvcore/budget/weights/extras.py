@@ -55,7 +55,7 @@ def rope_table_bytes(config: ModelConfig) -> int:
         return 0
     head = config.optional_integer("qk_rope_head_dim")
     try:
-        width = head if head else config.head_dim
+        width = head or config.head_dim
     except Exception:  # noqa: BLE001 - a model without heads has no tables
         return 0
     if head == 0 and config.optional_integer("kv_lora_rank"):
@@ -102,10 +102,14 @@ def _tables(config: ModelConfig, positions: int, width: int) -> Iterator[tuple[i
             rows = int(original * factor)
         elif kind in {"longrope", "su"} and isinstance(original, int):
             rows = positions + original
-        partial = parameters.get("partial_rotary_factor", config.get("partial_rotary_factor", config.get("rotary_pct", 1.0)))
+        partial = parameters.get(
+            "partial_rotary_factor", config.get("partial_rotary_factor", config.get("rotary_pct", 1.0))
+        )
         full = config.optional_integer("global_head_dim") if name == "full_attention" else None
         size = full or width
-        is_partial = isinstance(partial, int | float) and not config.optional_integer("qk_rope_head_dim") and full is None
+        is_partial = (
+            isinstance(partial, int | float) and not config.optional_integer("qk_rope_head_dim") and full is None
+        )
         rotary = config.optional_integer("rotary_dim") or (int(size * partial) if is_partial else size)
         key = (rows, rotary, f"{parameters.get('rope_theta')}{kind}")
         if key not in seen:

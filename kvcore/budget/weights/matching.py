@@ -12,7 +12,15 @@ from collections.abc import Callable, Sequence
 WRAPPERS = ("model.", "language_model.", "thinker.", "backbone.", "llm.", "transformer.")
 """Path prefixes that say nothing about the module."""
 
-SPELLINGS = ("", "model.", "model.language_model.", "language_model.model.", "language_model.", "thinker.model.", "backbone.")
+SPELLINGS = (
+    "",
+    "model.",
+    "model.language_model.",
+    "language_model.model.",
+    "language_model.",
+    "thinker.model.",
+    "backbone.",
+)
 """Prefixes a checkpoint may put before a bare path."""
 
 Matcher = Callable[[str], bool]
@@ -51,7 +59,9 @@ def wildcard(entries: Sequence[str]) -> Matcher:
 
     A pattern that ends in ``*`` without a dot before it stands for the module and everything below.
     """
-    parts = [entry.removesuffix("*") if entry.endswith("*") and not entry.endswith(".*") else entry for entry in entries]
+    parts = [
+        entry.removesuffix("*") if entry.endswith("*") and not entry.endswith(".*") else entry for entry in entries
+    ]
     inside = containing([part for part in parts if part and "*" not in part])
     patterns = tuple(re.compile(fnmatch.translate(entry)) for entry in entries if "*" in entry)
 
@@ -65,6 +75,6 @@ def regular(entries: Sequence[str]) -> Matcher:
     """Names modules wholly, or by a regular expression after ``re:`` (compressed-tensors)."""
     patterns = tuple(re.compile(entry.removeprefix("re:")) for entry in entries if entry.startswith("re:"))
     whole = exact([entry for entry in entries if not entry.startswith("re:")])
-    return lambda path: whole(path) or any(
-        pattern.match(spelling) for spelling in spellings(path) for pattern in patterns
+    return lambda path: (
+        whole(path) or any(pattern.match(spelling) for spelling in spellings(path) for pattern in patterns)
     )

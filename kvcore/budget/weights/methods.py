@@ -36,7 +36,6 @@ FP4_EXPERTS = frozenset({"deepseek_v4", "deepseek_v4_vision"})
 """Model types whose fp8 checkpoints keep routed experts in MXFP4 unless ``expert_dtype`` says otherwise."""
 
 
-
 def read_quantization(config: ModelConfig, platform: Platform) -> Quantization:
     """How the checkpoint stores its modules.
 
@@ -50,7 +49,9 @@ def read_quantization(config: ModelConfig, platform: Platform) -> Quantization:
     section = quantization_section(config)
     method = str(section.get("quant_method") or "").lower().replace("_", "-")
     if not method:
-        return dataclasses.replace(UNQUANTIZED, padding=unquantized_padding(platform))  # vLLM 0.33.0 `ModelConfig._verify_quantization` needs quant_method
+        return dataclasses.replace(
+            UNQUANTIZED, padding=unquantized_padding(platform)
+        )  # vLLM 0.33.0 `ModelConfig._verify_quantization` needs quant_method
     reader = METHODS.get(method)
     if reader is None:
         raise unknown_scheme("quant_method", section.get("quant_method"))
@@ -91,13 +92,17 @@ def _fp8_scheme(section: Mapping[str, Any], config: ModelConfig) -> Scheme:
     block = section.get("weight_block_size")
     if block is None:
         return fp8_tensor(static_inputs=section.get("activation_scheme") == "static")
-    if not isinstance(block, list | tuple) or len(block) != 2 or not all(isinstance(side, int) and side > 0 for side in block):
+    if (
+        not isinstance(block, list | tuple)
+        or len(block) != 2
+        or not all(isinstance(side, int) and side > 0 for side in block)
+    ):
         raise unknown_scheme("weight_block_size", block)
     exponent_scales = config.model_type in FP4_EXPERTS and section.get("scale_fmt") == "ue8m0"
     return fp8_block(block[0], block[1], scale_bytes=1 if exponent_scales else 4)
 
 
-def _read_mxfp4(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:  # noqa: ARG001 - one signature
+def _read_mxfp4(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:
     """4-bit experts; everything else in the model dtype (vLLM 0.33.0 `Mxfp4Config`)."""
     padding = gpt_oss_padding(platform) if config.model_type == "gpt_oss" else mxfp4_padding(platform)
     experts = mxfp4(padding)
@@ -118,13 +123,18 @@ def _group_size(section: Mapping[str, Any]) -> int:
     return size
 
 
-def _read_gptq(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:  # noqa: ARG001 - one signature
+def _read_gptq(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:
     """Packed integers with group index and packed zero points (vLLM 0.33.0 `AutoGPTQConfig`)."""
     if section.get("dynamic"):
         raise unknown_scheme("dynamic", section.get("dynamic"))
     bits = _bits(section, (4, 8))
     scheme = grouped_integers(
-        "GPTQ", bits, _group_size(section), zero_points=True, group_index=bool(section.get("desc_act")), source=GPTQ_SOURCE
+        "GPTQ",
+        bits,
+        _group_size(section),
+        zero_points=True,
+        group_index=bool(section.get("desc_act")),
+        source=GPTQ_SOURCE,
     )
     ignored = containing(names_of(section, "modules_in_block_to_not_quantize", "modules_to_not_convert"))
     quantized_head = bool(section.get("lm_head"))
@@ -137,7 +147,7 @@ def _read_gptq(section: Mapping[str, Any], config: ModelConfig, platform: Platfo
     return Quantization(name=f"gptq, {bits} bits", scheme=choose)
 
 
-def _read_awq(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:  # noqa: ARG001 - one signature
+def _read_awq(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:
     """Packed 4-bit integers with packed zero points (vLLM 0.33.0 `AutoAWQConfig`)."""
     bits = _bits(section, (4,))
     scheme = grouped_integers("AWQ", bits, _group_size(section), zero_points=True, source=AWQ_SOURCE)
@@ -145,10 +155,12 @@ def _read_awq(section: Mapping[str, Any], config: ModelConfig, platform: Platfor
     return Quantization(name=f"awq, {bits} bits", scheme=_except(ignored, scheme, scheme))
 
 
-def _read_fbgemm(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:  # noqa: ARG001 - one signature
+def _read_fbgemm(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:
     """8-bit floats with a scale per channel (vLLM 0.33.0 `FBGEMMFp8Config`)."""
     scheme = eight_bit_channel("fp8")
-    return Quantization(name="fbgemm_fp8", scheme=_except(exact(names_of(section, "modules_to_not_convert")), scheme, None))
+    return Quantization(
+        name="fbgemm_fp8", scheme=_except(exact(names_of(section, "modules_to_not_convert")), scheme, None)
+    )
 
 
 METHODS: Mapping[str, Callable[[Mapping[str, Any], ModelConfig, Platform], Quantization]] = {

@@ -25,7 +25,7 @@ ALWAYS_UNQUANTIZED = ("vision_tower", "vision_model", "vit_large_projector")
 """Towers the engine never quantizes (vLLM 0.33.0 `ModelOptQuantConfigBase.get_quant_method`)."""
 
 
-def read_modelopt(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:  # noqa: ARG001 - one signature
+def read_modelopt(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:
     """The scheme of each module of a ModelOpt checkpoint.
 
     Raises:
@@ -47,12 +47,14 @@ def read_modelopt(section: Mapping[str, Any], config: ModelConfig, platform: Pla
     if scheme is None:
         raise unknown_scheme("quant_algo", inner.get("quant_algo"))
 
-    def choose(path: str, kind: str) -> Scheme | None:  # noqa: ARG001 - one signature
+    def choose(path: str, kind: str) -> Scheme | None:
         if ignored(path) or any(tower in path for tower in ALWAYS_UNQUANTIZED):
             return None
         return scheme
 
-    return Quantization(name=f"modelopt, {algorithm}", scheme=choose, cache_scale_bytes=CACHE_SCALES, scales_latents=True)
+    return Quantization(
+        name=f"modelopt, {algorithm}", scheme=choose, cache_scale_bytes=CACHE_SCALES, scales_latents=True
+    )
 
 
 def _mixed(section: Mapping[str, Any], ignored: Any) -> ModuleScheme:

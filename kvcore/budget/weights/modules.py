@@ -198,7 +198,7 @@ class Network:
                 yield f"{self.layer_prefix}.{index}.{module.name}", module
 
 
-def linear(  # noqa: PLR0913 - one argument per fact
+def linear(
     name: str,
     group: str,
     inputs: int,
@@ -211,6 +211,7 @@ def linear(  # noqa: PLR0913 - one argument per fact
     counted: bool = True,
 ) -> Linear:
     """A linear layer of one projection, or of several by name and size."""
+    projections: tuple[Output, ...]
     if isinstance(outputs, int):
         projections = (Output(name=name.rpartition(".")[2], size=outputs),)
     else:

@@ -53,7 +53,9 @@ class Quantization:
 
     def expert_scheme(self, path: str, module: Experts, dtype: str) -> Scheme:
         """The scheme of a layer's routed experts."""
-        return (self._first([path], "experts") if module.quantizable else None) or plain(ELEMENT_BYTES[dtype], self.padding)
+        return (self._first([path], "experts") if module.quantizable else None) or plain(
+            ELEMENT_BYTES[dtype], self.padding
+        )
 
     def vocabulary_scheme(self, path: str, module: Vocabulary, dtype: str) -> Scheme:
         """The scheme of an embedding or output head."""
@@ -97,7 +99,9 @@ def names_of(section: Mapping[str, Any], *keys: str) -> list[str]:
         if not value:
             continue
         if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
-            raise config_error(f"quantization_config.{key}", value, "a list of module names is expected", "Give it unchanged.")
+            raise config_error(
+                f"quantization_config.{key}", value, "a list of module names is expected", "Give it unchanged."
+            )
         return list(value)
     return []
 

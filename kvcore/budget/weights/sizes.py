@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from kvcore.budget.weights.allocator import allocated_bytes
 from kvcore.budget.weights.modules import Experts, Linear, Module, Network, Parameter, Vocabulary, parameters_of
 from kvcore.budget.weights.quantization import Quantization
-from kvcore.budget.weights.ranks import LinearShape, Ranks, expert_shape, linear_shape, parameter_elements, vocabulary_rows
+from kvcore.budget.weights.ranks import (
+    LinearShape,
+    Ranks,
+    expert_shape,
+    linear_shape,
+    parameter_elements,
+    vocabulary_rows,
+)
 from kvcore.dtypes import ELEMENT_BYTES
 
 
@@ -110,9 +117,7 @@ def _experts_bytes(
     return total
 
 
-def _weigh(
-    named: Sequence[tuple[str, Module]], ranks: Ranks, dtype: str, quantization: Quantization
-) -> StageWeights:
+def _weigh(named: Sequence[tuple[str, Module]], ranks: Ranks, dtype: str, quantization: Quantization) -> StageWeights:
     groups: dict[str, int] = {}
     allocated = 0
     for path, module in named:

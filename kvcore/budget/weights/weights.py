@@ -13,7 +13,6 @@ from kvcore.budget.weights.sizes import StageWeights, draft_weights, published_p
 from kvcore.config import ModelConfig
 from kvcore.errors import config_error
 
-
 PLATFORM = Platform()
 
 

@@ -16,7 +16,9 @@ from kvcore.subject import Subject
 PUBLISHED_KEYS = ("safetensors_bytes", "total_size_bytes")
 
 
-def weights_section(weights: ModelWeights | None, published: Mapping[str, Any], whole_bytes: int | None, reason: str) -> Weights:
+def weights_section(
+    weights: ModelWeights | None, published: Mapping[str, Any], whole_bytes: int | None, reason: str
+) -> Weights:
     """The weights as reported.
 
     Args:
@@ -86,17 +88,20 @@ LOGGED_BUDGET = (
     "move with max_num_batched_tokens, max_num_seqs and, for latent attention, max_model_len; CUDA graphs with "
     "max_num_seqs; and what is taken off at all with the release."
 )
+ESTIMATED = (
+    "The budget is estimated: weights are computed, activations, CUDA graphs and memory outside PyTorch are fitted on "
+    "public logs. The interval held 80 % of logs that were left out."
+)
 SYSTEM_MINIMUM = 3 << 29
 """1.5 GiB: what contexts, communicators and allocations after start-up take outside the share in use."""
 
 
 def _estimate_warnings(request: Request, settings: EngineSettings, budget: Budget) -> list[str]:
-    warnings = [
-        "The budget is estimated: weights are computed, activations, CUDA graphs and memory outside PyTorch are fitted on "
-        "public logs. The interval held 80 % of logs that were left out."
-    ]
+    warnings = [ESTIMATED]
     if budget.missing_bytes:
-        warnings.append(f"The engine does not start: {budget.missing_bytes / GIB:.2f} GiB are missing before any cache.")
+        warnings.append(
+            f"The engine does not start: {budget.missing_bytes / GIB:.2f} GiB are missing before any cache."
+        )
     slack = next((reserve.bytes for reserve in budget.reserves if reserve.name == "left to the system"), None)
     if slack is not None and slack < SYSTEM_MINIMUM:
         warnings.append(

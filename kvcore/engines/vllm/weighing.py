@@ -39,7 +39,8 @@ def weigh_deployment(request: Request, config: ModelConfig, settings: EngineSett
     layers = len(network_of(config).layers)
     counts = layers_per_stage(layers, settings.pipeline_parallel_size, request.pipeline_layer_partition)
     platform = Platform(
-        capability=settings.gpu.capability if settings.gpu.compute_capability else HOPPER, release=(release[0], release[1])
+        capability=settings.gpu.capability if settings.gpu.compute_capability else HOPPER,
+        release=(release[0], release[1]),
     )
     return weigh(config, ranks, counts, settings.dtype, platform)
 
@@ -55,7 +56,10 @@ def known_weights(
     if config is None:
         return None, "a layout given by hand states no tensors."
     if config.num_hidden_layers > MOST_LAYERS:
-        return None, f"num_hidden_layers = {config.num_hidden_layers:,}: models of up to {MOST_LAYERS:,} layers are weighed."
+        return (
+            None,
+            f"num_hidden_layers = {config.num_hidden_layers:,}: models of up to {MOST_LAYERS:,} layers are weighed.",
+        )
     try:
         return weigh_deployment(request, config, settings), ""
     except ConfigError as error:

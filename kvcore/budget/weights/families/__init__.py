@@ -18,5 +18,20 @@ from kvcore.budget.weights.families.qwen import QWEN
 from kvcore.budget.weights.families.sparse_others import SPARSE_OTHERS
 from kvcore.budget.weights.families.text import TEXT
 
-BUILDERS: Mapping[str, Builder] = {**TEXT, **QWEN, **GEMMA, **DEEPSEEK, **MIXTURES, **MULTIMODAL, **DEEPSEEK_V4, **KIMI, **HYBRIDS, **OLDER, **SPARSE_OTHERS, **MAMBAS, **ENCODERS, **OLDEST}
+BUILDERS: Mapping[str, Builder] = {
+    **TEXT,
+    **QWEN,
+    **GEMMA,
+    **DEEPSEEK,
+    **MIXTURES,
+    **MULTIMODAL,
+    **DEEPSEEK_V4,
+    **KIMI,
+    **HYBRIDS,
+    **OLDER,
+    **SPARSE_OTHERS,
+    **MAMBAS,
+    **ENCODERS,
+    **OLDEST,
+}
 """Builder of each architecture."""

@@ -38,7 +38,14 @@ def indexer(config: ModelConfig, index: int) -> tuple[Module, ...]:
     prefix = "self_attn.indexer."
     return (
         linear(f"{prefix}wq_b", "indexer", low_rank, heads * dim, split="whole"),
-        linear(f"{prefix}wk_weights_proj", "indexer", hidden, {"wk": dim, "weights_proj": heads}, split="whole", quantizable=False),
+        linear(
+            f"{prefix}wk_weights_proj",
+            "indexer",
+            hidden,
+            {"wk": dim, "weights_proj": heads},
+            split="whole",
+            quantizable=False,
+        ),
         norm_float32(f"{prefix}k_norm", 2 * dim),
     )
 
@@ -48,7 +55,7 @@ def norm_float32(name: str, elements: int) -> Module:
     return Parameter(name=name, group="indexer", size=elements, dtype="float32")
 
 
-def minicpm3_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def minicpm3_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """Latent attention whose low-rank projections stand apart (vLLM 0.33.0 `MiniCPM3Attention`)."""
     return latent_modules(latent_sizes(config), "self_attn.", fused=False)
 
@@ -67,21 +74,34 @@ def kimi_vision(config: ModelConfig) -> tuple[Module, ...]:
         output="wo", mlp_names=("fc0", "fc1"), quantizable=False, only_whole_heads=True,
     )  # fmt: skip
     return (
-        plain_tensor("vision_tower.patch_embed", width * 3 * size(tower, "patch_size") ** 2 + width + positions * width),
+        plain_tensor(
+            "vision_tower.patch_embed", width * 3 * size(tower, "patch_size") ** 2 + width + positions * width
+        ),
         *encoder.modules(),
         norm("vision_tower.encoder.final_layernorm", width, bias=True, group=VISION),
         norm("mm_projector.pre_norm", width, bias=True, group=VISION),
-        *column_row("mm_projector.", merged, merged, config.hidden_size, names=("linear_1", "linear_2"), split=False, quantizable=False),
+        *column_row(
+            "mm_projector.",
+            merged,
+            merged,
+            config.hidden_size,
+            names=("linear_1", "linear_2"),
+            split=False,
+            quantizable=False,
+        ),
     )
 
 
 DEEPSEEK_BLOCKS: tuple[LayerBlock, ...] = (latent_attention(), by_layer(is_sparse, corrected_mixture, gated_mlp()))
-SPARSE_BLOCKS: tuple[LayerBlock, ...] = (latent_attention(), indexer, by_layer(is_sparse, ALWAYS_CORRECTED, gated_mlp()))
+SPARSE_BLOCKS: tuple[LayerBlock, ...] = (
+    latent_attention(),
+    indexer,
+    by_layer(is_sparse, ALWAYS_CORRECTED, gated_mlp()),
+)
 GLM_LITE_MIXTURE = mixture(
     count="n_routed_experts", shared_count="n_shared_experts", correction=True, router_dtype="float32"
 )
 GLM_LITE_BLOCKS: tuple[LayerBlock, ...] = (latent_attention(), by_layer(is_sparse, GLM_LITE_MIXTURE, gated_mlp()))
-SEEING = {"prefix": "language_model.model.layers", "embedding": "language_model.model.embed_tokens"}
 
 DEEPSEEK: Mapping[str, Builder] = {
     "DeepseekV2ForCausalLM": Decoder(blocks=DEEPSEEK_BLOCKS),
@@ -89,7 +109,9 @@ DEEPSEEK: Mapping[str, Builder] = {
     "DeepseekV32ForCausalLM": Decoder(blocks=SPARSE_BLOCKS),
     "GlmMoeDsaForCausalLM": Decoder(blocks=SPARSE_BLOCKS),
     "Glm4MoeLiteForCausalLM": Decoder(blocks=GLM_LITE_BLOCKS),
-    "KimiK25ForConditionalGeneration": Decoder(blocks=DEEPSEEK_BLOCKS, first=(kimi_vision,), **SEEING),
-    "MiniCPM3ForCausalLM": Decoder(blocks=(minicpm3_attention, gated_mlp()), tied_by_default=True, everywhere=frozenset({"embedding", "norm"})),
+    "KimiK25ForConditionalGeneration": Decoder(blocks=DEEPSEEK_BLOCKS, first=(kimi_vision,), nested=True),
+    "MiniCPM3ForCausalLM": Decoder(
+        blocks=(minicpm3_attention, gated_mlp()), tied_by_default=True, everywhere=frozenset({"embedding", "norm"})
+    ),
 }
 """Builders of the families with latent attention."""

@@ -50,7 +50,9 @@ def _compressor(prefix: str, group: str, hidden: int, ratio: int, width: int, di
     """Positions, keys/values with their gate, and a norm (vLLM 0.33.0 `DeepseekCompressor`)."""
     return [
         Parameter(name=f"{prefix}ape", group=group, size=ratio * width, dtype="float32"),
-        linear(f"{prefix}fused_wkv_wgate", group, hidden, {"wkv": width, "wgate": width}, split="whole", quantizable=False),
+        linear(
+            f"{prefix}fused_wkv_wgate", group, hidden, {"wkv": width, "wgate": width}, split="whole", quantizable=False
+        ),
         norm(f"{prefix}norm", dim),
     ]
 
@@ -61,7 +63,9 @@ def experts(config: ModelConfig, index: int) -> tuple[Module, ...]:
     modules: list[Module] = [
         router("ffn.gate", hidden, count),
         Experts(name="ffn.experts", group="experts", count=count, inputs=hidden, intermediate=width),
-        *gated_layers("ffn.shared_experts.", hidden, width * config.integer("n_shared_experts", 1), group="shared_experts"),
+        *gated_layers(
+            "ffn.shared_experts.", hidden, width * config.integer("n_shared_experts", 1), group="shared_experts"
+        ),
     ]
     if index < (config.optional_integer("num_hash_layers") or 0):
         table = config.integer("vocab_size") * size(config, "num_experts_per_tok")
@@ -71,7 +75,7 @@ def experts(config: ModelConfig, index: int) -> tuple[Module, ...]:
     return tuple(modules)
 
 
-def hyper_connections(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def hyper_connections(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """Mixing of the residual streams before attention and before the experts, in float32."""
     streams = size(config, "hc_mult")
     mix = (2 + streams) * streams

@@ -17,11 +17,15 @@ def _table(name: str, rows: int, width: int) -> Vocabulary:
 
 def _bert_layer(config: ModelConfig) -> tuple[Module, ...]:
     hidden, heads = config.hidden_size, config.num_attention_heads
-    sizes = AttentionSizes(hidden_size=hidden, num_heads=heads, num_kv_heads=heads, head_dim=hidden // heads, v_head_dim=hidden // heads)
+    sizes = AttentionSizes(
+        hidden_size=hidden, num_heads=heads, num_kv_heads=heads, head_dim=hidden // heads, v_head_dim=hidden // heads
+    )
     return (
         qkv("attention.self.qkv_proj", sizes, bias=True),
         output_projection("attention.output.dense", sizes, bias=True),
-        *plain_layers("", hidden, size(config, "intermediate_size"), bias=True, names=("intermediate.dense", "output.dense")),
+        *plain_layers(
+            "", hidden, size(config, "intermediate_size"), bias=True, names=("intermediate.dense", "output.dense")
+        ),
         norm("norms", 2 * hidden, bias=True),
     )
 
@@ -39,8 +43,26 @@ def bert(config: ModelConfig, *, classifier: bool = False) -> Network:
     if classifier:
         labels = int(config.root.get("num_labels") or len(config.root.get("id2label") or {"0": ""}))
         last += [
-            linear("classifier.dense", "score", hidden, hidden, split="whole", bias=True, dtype="float32", quantizable=False),
-            linear("classifier.out_proj", "score", hidden, labels, split="whole", bias=True, dtype="float32", quantizable=False),
+            linear(
+                "classifier.dense",
+                "score",
+                hidden,
+                hidden,
+                split="whole",
+                bias=True,
+                dtype="float32",
+                quantizable=False,
+            ),
+            linear(
+                "classifier.out_proj",
+                "score",
+                hidden,
+                labels,
+                split="whole",
+                bias=True,
+                dtype="float32",
+                quantizable=False,
+            ),
         ]
     return Network(
         first=tuple(first), layers=tuple(_bert_layer(config) for _ in range(config.num_hidden_layers)), last=tuple(last),
@@ -70,7 +92,9 @@ def whisper(config: ModelConfig) -> Network:
         *encoder.modules(),
         norm("model.encoder.layer_norm", hidden, bias=True, group=AUDIO),
         Parameter(name="model.decoder.embed_tokens", group="embedding", size=rows * hidden),
-        Parameter(name="model.decoder.embed_positions", group="embedding", size=size(config, "max_target_positions") * hidden),
+        Parameter(
+            name="model.decoder.embed_positions", group="embedding", size=size(config, "max_target_positions") * hidden
+        ),
     ]
     layers = tuple(_whisper_layer(config, hidden, heads) for _ in range(size(config, "decoder_layers")))
     # The engine keeps a bias for keys, which the checkpoint does not have.

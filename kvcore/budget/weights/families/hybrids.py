@@ -25,7 +25,7 @@ def lfm2_is_full(config: ModelConfig, index: int) -> bool:
     return index in (config.sequence("full_attn_idxs") or ())
 
 
-def lfm2_feed_forward(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def lfm2_feed_forward(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """A gated layer whose width the class may adjust (vLLM 0.33.0 `Lfm2MLP`)."""
     width = size(config, "block_ff_dim|intermediate_size")
     if config.get("block_auto_adjust_ff_dim", True):
@@ -57,7 +57,9 @@ def nemotron_kind(config: ModelConfig, index: int) -> str:
         listed = config.sequence("layers_block_type") or ()
         kind = str(listed[index]) if index < len(listed) else None
     if kind not in NEMOTRON_KINDS.values():
-        raise config_error(config.path("hybrid_override_pattern"), pattern, f"layer {index} is of no known kind", "Give it unchanged.")
+        raise config_error(
+            config.path("hybrid_override_pattern"), pattern, f"layer {index} is of no known kind", "Give it unchanged."
+        )
     return kind or ""
 
 
@@ -79,18 +81,24 @@ def nemotron_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:
         )  # fmt: skip
         return qkv("mixer.qkv_proj", attention), output_projection("mixer.o_proj", attention)
     if kind == "mlp":
-        return plain_layers("mixer.", hidden, size(config, "intermediate_size"), bias=bool(config.get("mlp_bias", False)))
+        return plain_layers(
+            "mixer.", hidden, size(config, "intermediate_size"), bias=bool(config.get("mlp_bias", False))
+        )
     return _nemotron_experts(config, hidden)
 
 
 def _nemotron_experts(config: ModelConfig, hidden: int) -> tuple[Module, ...]:
     count, width = size(config, "n_routed_experts"), size(config, "moe_intermediate_size")
     narrow = config.optional_integer("moe_latent_size") or 0
-    shared = config.integer("moe_shared_expert_intermediate_size", 0, minimum=0) * config.integer("n_shared_experts", 1, minimum=0)
+    shared = config.integer("moe_shared_expert_intermediate_size", 0, minimum=0) * config.integer(
+        "n_shared_experts", 1, minimum=0
+    )
     modules: list[Module] = [
         router("mixer.gate", hidden, count),
         score_bias("mixer.gate.e_score_correction_bias", count),
-        Experts(name="mixer.experts", group="experts", count=count, inputs=narrow or hidden, intermediate=width, gated=False),
+        Experts(
+            name="mixer.experts", group="experts", count=count, inputs=narrow or hidden, intermediate=width, gated=False
+        ),
     ]
     if shared:
         modules += plain_layers("mixer.shared_experts.", hidden, shared, group="shared_experts")
@@ -104,7 +112,7 @@ HYBRIDS: Mapping[str, Builder] = {
     "Lfm2ForCausalLM": Decoder(blocks=LFM2_BLOCKS, tied_by_default=True, everywhere=frozenset({"embedding"})),
     "Lfm2VlForConditionalGeneration": Decoder(
         blocks=LFM2_BLOCKS, tied_by_default=True, everywhere=frozenset({"embedding"}), first=(lfm2_vision,),
-        prefix="language_model.model.layers", embedding="language_model.model.embed_tokens",
+        nested=True,
     ),
     "NemotronHForCausalLM": Decoder(blocks=(nemotron_layer,), norms=1, prefix="model.layers", everywhere=EVERYWHERE),
 }  # fmt: skip

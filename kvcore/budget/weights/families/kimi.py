@@ -23,17 +23,24 @@ def is_full(config: ModelConfig, index: int) -> bool:
     return index + 1 in listed
 
 
-def delta_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def delta_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """Kimi delta attention (vLLM 0.33.0 `KimiDeltaAttention`)."""
     hidden = config.hidden_size
     heads, dim = size(config, "linear_attn_config.num_heads"), size(config, "linear_attn_config.head_dim")
     kernel, width = size(config, "linear_attn_config.short_conv_kernel_size"), heads * dim
     full_gate = bool(config.get("linear_attn_config.use_full_rank_gate", config.get("mla_use_output_gate", False)))
-    outputs = [Output(name=name, size=width) for name in ("q_proj", "k_proj", "v_proj", *(("g_proj",) if full_gate else ()))]
+    outputs = [
+        Output(name=name, size=width) for name in ("q_proj", "k_proj", "v_proj", *(("g_proj",) if full_gate else ()))
+    ]
     outputs += [Output(name="f_a_proj", size=dim, heads=1), Output(name="b_proj", size=heads)]
     modules: list[Module] = [
-        Linear(name="self_attn.in_proj_qkvgfab", group=GROUP, inputs=hidden, outputs=tuple(outputs),
-               pads_to=GATED_INPUT_MULTIPLE if full_gate else 1),  # fmt: skip
+        Linear(
+            name="self_attn.in_proj_qkvgfab",
+            group=GROUP,
+            inputs=hidden,
+            outputs=tuple(outputs),
+            pads_to=GATED_INPUT_MULTIPLE if full_gate else 1,
+        ),
         Parameter(name="self_attn.conv1d", group=GROUP, size=3 * width * kernel, split=True, dtype="float32"),
         Parameter(name="self_attn.dt_bias", group=GROUP, size=width, split=True, dtype="float32"),
         Parameter(name="self_attn.A_log", group=GROUP, size=heads, split=True, dtype="float32"),
@@ -47,7 +54,7 @@ def delta_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:  # n
     return tuple(modules)
 
 
-def latents(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def latents(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """Latent attention, in K3 with an output gate beside the low-rank projections."""
     sizes = latent_sizes(config)
     if not config.get("mla_use_output_gate"):
@@ -65,15 +72,20 @@ def _gated_latents(sizes: LatentSizes) -> tuple[Module, ...]:
         Output(name="g_proj", size=gate),
     )
     rest = [module for module in latent_modules(sizes, "self_attn.") if not module.name.endswith("fused_qkv_a_proj")]
-    return Linear(name="self_attn.fused_qkv_a_g_proj", group="attention", inputs=sizes.hidden_size, outputs=outputs), *rest
+    return Linear(
+        name="self_attn.fused_qkv_a_g_proj", group="attention", inputs=sizes.hidden_size, outputs=outputs
+    ), *rest
 
 
 def is_sparse(config: ModelConfig, index: int) -> bool:
     """Whether a layer is a mixture (vLLM 0.33.0 `KimiDecoderLayer`)."""
-    return index >= config.integer("first_k_dense_replace", 0, minimum=0) and index % config.integer("moe_layer_freq", 1) == 0
+    return (
+        index >= config.integer("first_k_dense_replace", 0, minimum=0)
+        and index % config.integer("moe_layer_freq", 1) == 0
+    )
 
 
-def experts(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def experts(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """Experts, in K3 behind a projection into a narrower space."""
     prefix, hidden = "block_sparse_moe.", config.hidden_size
     count, width = size(config, "num_experts"), size(config, "moe_intermediate_size")
@@ -82,8 +94,14 @@ def experts(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG
     modules: list[Module] = [
         router(f"{prefix}gate", hidden, count),
         score_bias(f"{prefix}gate.e_score_correction_bias", count),
-        Experts(name=f"{prefix}experts", group="experts", count=count, inputs=narrow or hidden, intermediate=width,
-                intermediate_at_least=config.integer("min_moe_intermediate_per_partition", 256)),  # fmt: skip
+        Experts(
+            name=f"{prefix}experts",
+            group="experts",
+            count=count,
+            inputs=narrow or hidden,
+            intermediate=width,
+            intermediate_at_least=config.integer("min_moe_intermediate_per_partition", 256),
+        ),
     ]
     if shared:
         modules += gated_layers(f"{prefix}shared_experts.", hidden, width * shared, group="shared_experts")
@@ -97,7 +115,7 @@ def experts(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG
     return tuple(modules)
 
 
-def residual_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def residual_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """K3's attention over earlier residuals: a norm and a vector before each half of a layer."""
     if not config.get("attn_res_block_size"):
         return ()
@@ -113,7 +131,10 @@ def k3_vision(config: ModelConfig) -> tuple[Module, ...]:
     """K3's tower and projector, whole on every rank."""
     tower = tower_config(config, "vision_config")
     width, depth = size(tower, "vt_hidden_size|hidden_size"), size(tower, "vt_num_hidden_layers|num_hidden_layers")
-    heads, inner = size(tower, "vt_num_attention_heads|num_attention_heads"), size(tower, "qkv_hidden_size|vt_hidden_size")
+    heads, inner = (
+        size(tower, "vt_num_attention_heads|num_attention_heads"),
+        size(tower, "qkv_hidden_size|vt_hidden_size"),
+    )
     kernel = tower.sequence("merge_kernel_size") or (2, 2)
     merged = width * int(kernel[0]) * int(kernel[1])
     positions = tower.integer("init_pos_emb_height", 64) * tower.integer("init_pos_emb_width", 64)
@@ -140,7 +161,7 @@ KIMI: Mapping[str, Builder] = {
     "KimiLinearForCausalLM": Decoder(blocks=BLOCKS),
     "KimiK3ForConditionalGeneration": Decoder(
         blocks=(*BLOCKS, residual_attention), first=(k3_vision,), last=(last_residual_attention,),
-        prefix="language_model.model.layers", embedding="language_model.model.embed_tokens",
+        nested=True,
     ),
 }  # fmt: skip
 """Builders of Kimi's hybrids."""

@@ -12,7 +12,7 @@ from kvcore.budget.weights.parts.moe import router
 from kvcore.config import ModelConfig
 
 
-def mamba_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def mamba_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """One Mamba layer under the keys of Hugging Face `MambaConfig`."""
     hidden = config.hidden_size
     inner = config.integer("intermediate_size", config.integer("expand", 2) * hidden)
@@ -24,7 +24,7 @@ def mamba_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa:
     )  # fmt: skip
 
 
-def mamba2_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def mamba2_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """One Mamba 2 layer under the keys of Hugging Face `Mamba2Config`."""
     sizes = Mamba2Sizes(
         hidden_size=config.hidden_size, num_heads=size(config, "num_heads"), head_dim=size(config, "head_dim"),
@@ -63,7 +63,13 @@ def granite_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:
     if count:
         modules += [
             router("block_sparse_moe.gate", hidden, count),
-            Experts(name="block_sparse_moe.experts", group="experts", count=count, inputs=hidden, intermediate=size(config, "intermediate_size")),
+            Experts(
+                name="block_sparse_moe.experts",
+                group="experts",
+                count=count,
+                inputs=hidden,
+                intermediate=size(config, "intermediate_size"),
+            ),
         ]
     shared = config.integer("shared_intermediate_size", 0, minimum=0)
     if shared:
@@ -103,10 +109,14 @@ def jamba_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:
             norms=(rank, state, state),
         )  # fmt: skip
     width, count = size(config, "intermediate_size"), config.integer("num_experts", 16)
-    is_sparse = count > 1 and index % config.integer("expert_layer_period", 2) == config.integer("expert_layer_offset", 1, minimum=0)
+    is_sparse = count > 1 and index % config.integer("expert_layer_period", 2) == config.integer(
+        "expert_layer_offset", 1, minimum=0
+    )
     if is_sparse:
         modules.append(router("feed_forward.router", hidden, count))
-        modules.append(Experts(name="feed_forward.experts", group="experts", count=count, inputs=hidden, intermediate=width))
+        modules.append(
+            Experts(name="feed_forward.experts", group="experts", count=count, inputs=hidden, intermediate=width)
+        )
     else:
         modules += gated_layers("feed_forward.", hidden, width)
     return tuple(modules)

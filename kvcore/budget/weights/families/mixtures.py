@@ -29,7 +29,7 @@ def by_frequency_list(config: ModelConfig, index: int) -> bool:
     return bool(listed[index]) if listed is not None and index < len(listed) else True
 
 
-def gpt_oss_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def gpt_oss_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """Attention with biases and sinks (vLLM 0.33.0 `OAIAttention`)."""
     sizes = sizes_of(config)
     return (
@@ -39,7 +39,7 @@ def gpt_oss_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:  #
     )
 
 
-def gpt_oss_experts(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def gpt_oss_experts(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """Experts with biases (vLLM 0.33.0 `GptOssForCausalLM`)."""
     hidden, experts = config.hidden_size, size(config, "num_local_experts|num_experts")
     width = size(config, "intermediate_size")
@@ -124,7 +124,12 @@ PHIMOE_BLOCKS = (
 )
 DBRX_BLOCKS = (
     grouped_query(prefix="norm_attn_norm.attn.", qkv_name="Wqkv", output_name="out_proj"),
-    mixture(count="ffn_config.moe_num_experts", intermediate="ffn_config.ffn_hidden_size", prefix="ffn.", router_name="router.layer"),
+    mixture(
+        count="ffn_config.moe_num_experts",
+        intermediate="ffn_config.ffn_hidden_size",
+        prefix="ffn.",
+        router_name="router.layer",
+    ),
 )
 GRANITE_MOE_BLOCKS = (
     grouped_query(qkv_bias="attention_bias", output_bias="attention_bias"),
@@ -140,7 +145,9 @@ MIXTURES: Mapping[str, Builder] = {
     "BailingMoeForCausalLM": Decoder(blocks=BAILING_BLOCKS, embedding="model.word_embeddings"),
     "PhiMoEForCausalLM": Decoder(blocks=PHIMOE_BLOCKS, norm_bias=True, head_bias=True, everywhere=EVERYWHERE),
     "PhimoeForCausalLM": Decoder(blocks=PHIMOE_BLOCKS, norm_bias=True, head_bias=True, everywhere=EVERYWHERE),
-    "DbrxForCausalLM": Decoder(blocks=DBRX_BLOCKS, prefix="transformer.blocks", embedding="transformer.wte", everywhere=EVERYWHERE),
+    "DbrxForCausalLM": Decoder(
+        blocks=DBRX_BLOCKS, prefix="transformer.blocks", embedding="transformer.wte", everywhere=EVERYWHERE
+    ),
     "GraniteMoeForCausalLM": Decoder(blocks=GRANITE_MOE_BLOCKS, tied_by_default=True, everywhere=EVERYWHERE),
     "Llama4ForCausalLM": Decoder(blocks=LLAMA4_BLOCKS),
 }

@@ -15,7 +15,11 @@ from kvcore.config import ModelConfig
 
 def gpt2_positions(config: ModelConfig) -> tuple[Module, ...]:
     """Learned positions."""
-    return (Parameter(name="wpe", group="embedding", size=size(config, "n_positions|max_position_embeddings") * config.hidden_size),)
+    return (
+        Parameter(
+            name="wpe", group="embedding", size=size(config, "n_positions|max_position_embeddings") * config.hidden_size
+        ),
+    )
 
 
 def word_norm(config: ModelConfig) -> tuple[Module, ...]:
@@ -23,7 +27,7 @@ def word_norm(config: ModelConfig) -> tuple[Module, ...]:
     return (norm("word_embeddings_layernorm", config.hidden_size, bias=True),)
 
 
-def gpt2_mlp(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def gpt2_mlp(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """A dense layer, by default four times as wide as the model."""
     hidden = config.hidden_size
     width = config.optional_integer("n_inner") or 4 * hidden
@@ -33,7 +37,7 @@ def gpt2_mlp(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: AR
     )
 
 
-def four_times(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def four_times(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """A dense layer four times as wide as the model (vLLM 0.33.0 `BloomMLP`)."""
     hidden = config.hidden_size
     return (
@@ -66,7 +70,11 @@ def nas_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:
         heads = config.num_attention_heads
         head = config.head_dim
         sizes = AttentionSizes(
-            hidden_size=hidden, num_heads=heads, num_kv_heads=heads // int(attention["n_heads_in_group"]), head_dim=head, v_head_dim=head
+            hidden_size=hidden,
+            num_heads=heads,
+            num_kv_heads=heads // int(attention["n_heads_in_group"]),
+            head_dim=head,
+            v_head_dim=head,
         )
         modules += [qkv("self_attn.qkv_proj", sizes), output_projection("self_attn.o_proj", sizes)]
     if not attention.get("no_op"):
@@ -146,13 +154,12 @@ def molmo_vision(config: ModelConfig) -> tuple[Module, ...]:
     )
 
 
-def halved_mlp(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def halved_mlp(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """A gated layer whose stated width counts gate and up projection together (vLLM 0.33.0 `LanguageModelMLP` of Molmo)."""
     return gated_layers("mlp.", config.hidden_size, size(config, "intermediate_size") // 2)
 
 
 STABLELM_BLOCKS = (grouped_query(qkv_bias="use_qkv_bias"), gated_mlp())
-SEEING = {"prefix": "language_model.model.layers", "embedding": "language_model.model.embed_tokens"}
 EMBEDDED = frozenset({"embedding", "norm"})
 
 OLDER: Mapping[str, Builder] = {
@@ -173,7 +180,7 @@ OLDER: Mapping[str, Builder] = {
     "StableLMEpochForCausalLM": Decoder(blocks=STABLELM_BLOCKS, norm_bias=True, everywhere=EVERYWHERE),
     "DeciLMForCausalLM": Decoder(blocks=(nas_layer,), norms=0),
     "Exaone4_5_ForConditionalGeneration": Decoder(
-        blocks=(grouped_query(qk_norm=True), gated_mlp()), first=(exaone4_5_vision,), **SEEING
+        blocks=(grouped_query(qk_norm=True), gated_mlp()), first=(exaone4_5_vision,), nested=True
     ),
     "MuseGlimmerForConditionalGeneration": Decoder(
         blocks=(muse_attention, gated_mlp()), norms=4, first=(muse_vision,), everywhere=EVERYWHERE

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 
 from kvcore.budget.weights.decoder import EVERYWHERE, Builder, Decoder
+from kvcore.budget.weights.families.older import gpt2_positions
 from kvcore.budget.weights.modules import Module, linear, norm
 from kvcore.budget.weights.parts.attention import AttentionSizes, grouped_query, output_projection, qkv
 from kvcore.budget.weights.parts.facts import size
 from kvcore.budget.weights.parts.feed_forward import gated_mlp
-from kvcore.budget.weights.families.older import gpt2_positions
 from kvcore.config import ModelConfig
 
 
-def gptj_mlp(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def gptj_mlp(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """A dense layer, by default four times as wide as the model (vLLM 0.33.0 `GPTJMLP`)."""
     hidden = config.hidden_size
     width = config.optional_integer("n_inner") or 4 * hidden
@@ -21,16 +21,18 @@ def gptj_mlp(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: AR
     )
 
 
-def bigcode_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def bigcode_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """Attention with one key/value head under multi-query attention."""
     heads = config.num_attention_heads
     head = config.hidden_size // heads
     kv_heads = 1 if config.get("multi_query", True) else heads
-    sizes = AttentionSizes(hidden_size=config.hidden_size, num_heads=heads, num_kv_heads=kv_heads, head_dim=head, v_head_dim=head)
+    sizes = AttentionSizes(
+        hidden_size=config.hidden_size, num_heads=heads, num_kv_heads=kv_heads, head_dim=head, v_head_dim=head
+    )
     return qkv("attn.c_attn", sizes, bias=True), output_projection("attn.c_proj", sizes, bias=True)
 
 
-def bigcode_mlp(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def bigcode_mlp(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """A dense layer that every rank holds whole: Transformers' plan for the class does not divide it."""
     hidden = config.hidden_size
     width = config.optional_integer("n_inner") or 4 * hidden
@@ -40,7 +42,7 @@ def bigcode_mlp(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa:
     )
 
 
-def falcon_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def falcon_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """Attention and a dense layer side by side or in turn (vLLM 0.33.0 `FalconDecoderLayer`)."""
     hidden, heads = config.hidden_size, config.num_attention_heads
     is_new = bool(config.get("new_decoder_architecture"))
@@ -65,7 +67,9 @@ def chatglm_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:
     heads = config.num_attention_heads
     kv_heads = size(config, "multi_query_group_num") if config.get("multi_query_attention") else heads
     head = config.head_dim
-    sizes = AttentionSizes(hidden_size=config.hidden_size, num_heads=heads, num_kv_heads=kv_heads, head_dim=head, v_head_dim=head)
+    sizes = AttentionSizes(
+        hidden_size=config.hidden_size, num_heads=heads, num_kv_heads=kv_heads, head_dim=head, v_head_dim=head
+    )
     bias = bool(config.get("add_bias_linear"))
     return (
         qkv("self_attention.query_key_value", sizes, bias=bias or bool(config.get("add_qkv_bias"))),

@@ -36,7 +36,9 @@ def laguna_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:
         num_kv_heads=config.num_key_value_heads, head_dim=config.head_dim, v_head_dim=config.head_dim,
     )  # fmt: skip
     modules: list[Module] = [
-        qkv("self_attn.qkv_proj", sizes), output_projection("self_attn.o_proj", sizes), *head_norms("self_attn.", sizes.head_dim)
+        qkv("self_attn.qkv_proj", sizes),
+        output_projection("self_attn.o_proj", sizes),
+        *head_norms("self_attn.", sizes.head_dim),
     ]
     gating = config.get("gating")
     if gating:
@@ -55,7 +57,9 @@ def hunyuan_experts(config: ModelConfig, index: int) -> tuple[Module, ...]:
         Experts(name="mlp.experts", group="experts", count=count, inputs=hidden, intermediate=width),
     ]
     if shared:
-        modules += gated_layers("mlp.shared_mlp.", hidden, size(config, "intermediate_size") * shared, group="shared_experts")
+        modules += gated_layers(
+            "mlp.shared_mlp.", hidden, size(config, "intermediate_size") * shared, group="shared_experts"
+        )
     return tuple(modules)
 
 
@@ -78,7 +82,9 @@ def minimax_m3_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:
         indexer = (
             Output(name="index_q_proj", size=heads * dim, heads=heads), Output(name="index_k_proj", size=dim, heads=1)
         )  # fmt: skip
-        fused = Linear(name=fused.name, group=fused.group, inputs=fused.inputs, outputs=(*fused.outputs, *indexer), attends="keys")
+        fused = Linear(
+            name=fused.name, group=fused.group, inputs=fused.inputs, outputs=(*fused.outputs, *indexer), attends="keys"
+        )
         modules.append(Parameter(name="self_attn.index_norms", group="norms", size=2 * dim))
     return fused, *modules
 
@@ -102,15 +108,19 @@ def minimax_m3_vision(config: ModelConfig) -> tuple[Module, ...]:
     )  # fmt: skip
     names = ("linear_1", "linear_2")
     return (
-        plain_tensor("vision_tower.vision_model.embeddings.patch_embedding", width * 3 * frames * size(tower, "patch_size") ** 2),
+        plain_tensor(
+            "vision_tower.vision_model.embeddings.patch_embedding", width * 3 * frames * size(tower, "patch_size") ** 2
+        ),
         norm("vision_tower.vision_model.pre_layrnorm", width, bias=True, group=VISION),
         *encoder.modules(),
         *column_row("vision_tower.multi_modal_projector.", width, projected, projected, names=names, quantizable=False),
-        *column_row("vision_tower.patch_merge_mlp.", merge * projected, projected, hidden, names=names, quantizable=False),
+        *column_row(
+            "vision_tower.patch_merge_mlp.", merge * projected, projected, hidden, names=names, quantizable=False
+        ),
     )
 
 
-def longcat_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+def longcat_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """Two latent layers, two dense layers, one mixture, of which some experts pass their input on (vLLM 0.33.0 `FlashDecoderLayer`)."""
     hidden, count = config.hidden_size, size(config, "n_routed_experts")
     scored = count + config.integer("zero_expert_num", 0, minimum=0)
@@ -122,7 +132,13 @@ def longcat_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noq
         *modules,
         router("mlp.router.classifier", hidden, scored, dtype="float32"),
         score_bias("mlp.router.e_score_correction_bias", scored),
-        Experts(name="mlp.experts", group="experts", count=count, inputs=hidden, intermediate=size(config, "expert_ffn_hidden_size|moe_intermediate_size")),
+        Experts(
+            name="mlp.experts",
+            group="experts",
+            count=count,
+            inputs=hidden,
+            intermediate=size(config, "expert_ffn_hidden_size|moe_intermediate_size"),
+        ),
     )
 
 
@@ -162,13 +178,19 @@ MINIMAX_M3_BLOCKS = (
     minimax_m3_attention,
     by_layer(minimax_m3_is_sparse, MINIMAX_M3_MIXTURE, gated_mlp(intermediate="dense_intermediate_size")),
 )
-SEEING = {"prefix": "language_model.model.layers", "embedding": "language_model.model.embed_tokens"}
 
 SPARSE_OTHERS: Mapping[str, Builder] = {
     "MellumForCausalLM": Decoder(blocks=MELLUM_BLOCKS),
     "LagunaForCausalLM": Decoder(blocks=LAGUNA_BLOCKS),
-    "HunYuanMoEV1ForCausalLM": Decoder(blocks=(grouped_query(qk_norm="use_qk_norm", qkv_bias="attention_bias", output_bias="attention_bias"), hunyuan_experts)),
-    "MiniMaxM3SparseForConditionalGeneration": Decoder(blocks=MINIMAX_M3_BLOCKS, first=(minimax_m3_vision,), **SEEING),
+    "HunYuanMoEV1ForCausalLM": Decoder(
+        blocks=(
+            grouped_query(qk_norm="use_qk_norm", qkv_bias="attention_bias", output_bias="attention_bias"),
+            hunyuan_experts,
+        )
+    ),
+    "MiniMaxM3SparseForConditionalGeneration": Decoder(
+        blocks=MINIMAX_M3_BLOCKS, first=(minimax_m3_vision,), nested=True
+    ),
     "LongcatFlashForCausalLM": Decoder(blocks=(longcat_layer,), norms=4),
     "LongcatFlashNgramForCausalLM": Decoder(blocks=(longcat_layer,), norms=4, first=(ngram_embeddings,)),
 }

@@ -38,7 +38,9 @@ def reward_head(config: ModelConfig) -> tuple[Module, ...]:
 def score_head(config: ModelConfig) -> tuple[Module, ...]:
     """One score per label, in float32 on every rank (vLLM 0.33.0 `as_seq_cls_model`)."""
     labels = config.root.get("num_labels") or len(config.root.get("id2label") or {"0": "", "1": ""})
-    return (linear("score", "score", config.hidden_size, int(labels), split="whole", dtype="float32", quantizable=False),)
+    return (
+        linear("score", "score", config.hidden_size, int(labels), split="whole", dtype="float32", quantizable=False),
+    )
 
 
 TEXT: Mapping[str, Builder] = {
@@ -49,14 +51,20 @@ TEXT: Mapping[str, Builder] = {
     "InternLMForCausalLM": LLAMA,
     "InternLM3ForCausalLM": LLAMA,
     "AquilaForCausalLM": LLAMA,
-    "SeedOssForCausalLM": Decoder(blocks=(grouped_query(qkv_bias="attention_bias=true", output_bias="attention_out_bias"), gated_mlp())),
+    "SeedOssForCausalLM": Decoder(
+        blocks=(grouped_query(qkv_bias="attention_bias=true", output_bias="attention_out_bias"), gated_mlp())
+    ),
     "SmolLM3ForCausalLM": Decoder(blocks=LLAMA_BLOCKS, tied_by_default=True),
     "GraniteForCausalLM": Decoder(blocks=LLAMA_BLOCKS, tied_by_default=True),
     "MiniCPMForCausalLM": LLAMA,
-    "PanguEmbeddedForCausalLM": Decoder(blocks=(grouped_query(qkv_bias="bias=true", output_bias="bias=true"), gated_mlp())),
+    "PanguEmbeddedForCausalLM": Decoder(
+        blocks=(grouped_query(qkv_bias="bias=true", output_bias="bias=true"), gated_mlp())
+    ),
     "ExaoneForCausalLM": Decoder(blocks=EXAONE_BLOCKS, prefix="transformer.h", embedding="transformer.wte"),
     "InternLM2ForCausalLM": Decoder(blocks=INTERNLM2_BLOCKS, embedding="model.tok_embeddings"),
-    "InternLM2ForRewardModel": Decoder(blocks=INTERNLM2_BLOCKS, embedding="model.tok_embeddings", headless=True, last=(reward_head,)),
+    "InternLM2ForRewardModel": Decoder(
+        blocks=INTERNLM2_BLOCKS, embedding="model.tok_embeddings", headless=True, last=(reward_head,)
+    ),
     "Qwen2ForCausalLM": QWEN2,
     "MiMoForCausalLM": QWEN2,
     "Qwen3ForCausalLM": QWEN3,

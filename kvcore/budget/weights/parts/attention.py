@@ -36,7 +36,9 @@ def sizes_of(config: ModelConfig) -> AttentionSizes:
     )
 
 
-def qkv(name: str, sizes: AttentionSizes, *, bias: bool = False, gate: bool = False, quantizable: bool = True) -> Linear:
+def qkv(
+    name: str, sizes: AttentionSizes, *, bias: bool = False, gate: bool = False, quantizable: bool = True
+) -> Linear:
     """Queries, keys and values in one layer (vLLM 0.33.0 `QKVParallelLinear`); a gate doubles the queries."""
     queries = sizes.num_heads * (2 if gate else 1)
     return Linear(
@@ -79,7 +81,7 @@ def sinks(prefix: str, num_heads: int, dtype: str | None = None) -> Parameter:
     return Parameter(name=f"{prefix}sinks", group=GROUP, size=num_heads, split=True, dtype=dtype)
 
 
-def grouped_query(  # noqa: PLR0913 - one argument per variant that models use
+def grouped_query(
     *,
     qkv_bias: Flag = False,
     output_bias: Flag = False,
@@ -106,14 +108,18 @@ def grouped_query(  # noqa: PLR0913 - one argument per variant that models use
         output_name: Name of the output projection.
     """
 
-    def build(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+    def build(config: ModelConfig, index: int) -> tuple[Module, ...]:
         sizes = sizes_of(config)
         modules: list[Module] = [
             qkv(prefix + qkv_name, sizes, bias=flag(config, qkv_bias), gate=flag(config, gate)),
             output_projection(prefix + output_name, sizes, bias=flag(config, output_bias)),
         ]
         if flag(config, qk_norm):
-            normed = head_norms(prefix, sizes.head_dim) if norms == "head" else full_norms(prefix, sizes, split=norms == "full")
+            normed = (
+                head_norms(prefix, sizes.head_dim)
+                if norms == "head"
+                else full_norms(prefix, sizes, split=norms == "full")
+            )
             modules.extend(normed)
         if flag(config, with_sinks):
             modules.append(sinks(prefix, sizes.num_heads))

@@ -46,8 +46,10 @@ def gated_mlp(
 ) -> LayerBlock:  # fmt: skip
     """A gated feed-forward layer (SwiGLU and kin)."""
 
-    def build(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
-        return gated_layers(prefix, config.hidden_size, size(config, intermediate), bias=flag(config, bias), names=names)
+    def build(config: ModelConfig, index: int) -> tuple[Module, ...]:
+        return gated_layers(
+            prefix, config.hidden_size, size(config, intermediate), bias=flag(config, bias), names=names
+        )
 
     return build
 
@@ -58,8 +60,10 @@ def plain_mlp(
 ) -> LayerBlock:  # fmt: skip
     """A feed-forward layer without a gate."""
 
-    def build(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
-        return plain_layers(prefix, config.hidden_size, size(config, intermediate), bias=flag(config, bias), names=names)
+    def build(config: ModelConfig, index: int) -> tuple[Module, ...]:
+        return plain_layers(
+            prefix, config.hidden_size, size(config, intermediate), bias=flag(config, bias), names=names
+        )
 
     return build
 

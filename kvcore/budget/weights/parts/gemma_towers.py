@@ -104,5 +104,11 @@ def gemma4_unified_embedders(config: ModelConfig) -> tuple[Module, ...]:
         plain_tensor("vision_embedder", positions + 2 * pixels + 4 * width),
         linear("vision_embedder.patch_dense", VISION, pixels, width, bias=True),
         whole("embed_vision.embedding_projection", size(vision, "output_proj_dims"), config.hidden_size, bias=False),
-        whole("embed_audio.embedding_projection", size(audio, "audio_embed_dim"), config.hidden_size, bias=False, group=AUDIO),
+        whole(
+            "embed_audio.embedding_projection",
+            size(audio, "audio_embed_dim"),
+            config.hidden_size,
+            bias=False,
+            group=AUDIO,
+        ),
     )

@@ -147,7 +147,10 @@ def siglip2(tower: ModelConfig, prefix: str, *, layers: int, last_norm: bool) ->
         intermediate_size=size(tower, "intermediate_size"), num_heads=tower.num_attention_heads,
     )  # fmt: skip
     modules: list[Module] = [
-        plain_tensor(f"{prefix}embeddings", width * 3 * size(tower, "patch_size") ** 2 + width + tower.integer("num_patches", 256) * width),
+        plain_tensor(
+            f"{prefix}embeddings",
+            width * 3 * size(tower, "patch_size") ** 2 + width + tower.integer("num_patches", 256) * width,
+        ),
         *encoder.modules(),
     ]
     if last_norm:
@@ -167,7 +170,10 @@ def lfm2_vision(config: ModelConfig) -> tuple[Module, ...]:
         modules.append(norm("multi_modal_projector.layer_norm", merged, bias=True, group=VISION))
     names = ("linear_1", "linear_2")
     bias = bool(config.root.get("projector_bias", True))
-    return (*modules, *column_row("multi_modal_projector.", merged, between, config.hidden_size, names=names, bias=bias, split=False))
+    return (
+        *modules,
+        *column_row("multi_modal_projector.", merged, between, config.hidden_size, names=names, bias=bias, split=False),
+    )
 
 
 def phi3_vision(config: ModelConfig) -> tuple[Module, ...]:
@@ -179,7 +185,9 @@ def phi3_vision(config: ModelConfig) -> tuple[Module, ...]:
     image_dim = size(tower, "image_dim_out")
     prefix = "vision_embed_tokens."
     return (
-        Vocabulary(name="embed_tokens", group="embedding", rows=config.integer("vocab_size"), width=hidden, counted=False),
+        Vocabulary(
+            name="embed_tokens", group="embedding", rows=config.integer("vocab_size"), width=hidden, counted=False
+        ),
         plain_tensor(f"{prefix}separators", 2 * 4 * image_dim),
         *clip(tower, f"{prefix}img_processor.vision_model.", layers=size(tower, "num_hidden_layers") - 1),
         *column_row(f"{prefix}img_projection.", 4 * image_dim, hidden, hidden, names=("0", "2"), split=False),

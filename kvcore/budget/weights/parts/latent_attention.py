@@ -60,28 +60,37 @@ def latent_modules(sizes: LatentSizes, prefix: str, *, bias: bool = False, fused
     modules: list[Module] = []
     if sizes.q_lora_rank is None:
         modules.append(linear(f"{prefix}q_proj", GROUP, sizes.hidden_size, sizes.num_heads * sizes.qk_head_dim))
-        modules.append(_whole(f"{prefix}kv_a_proj_with_mqa", sizes.hidden_size, {"kv_a_proj_with_mqa": latent}, bias))
+        modules.append(
+            _whole(f"{prefix}kv_a_proj_with_mqa", sizes.hidden_size, {"kv_a_proj_with_mqa": latent}, bias=bias)
+        )
     else:
         low = {"q_a_proj": sizes.q_lora_rank, "kv_a_proj_with_mqa": latent}
         if fused:
-            modules.append(_whole(f"{prefix}fused_qkv_a_proj", sizes.hidden_size, low, bias))
+            modules.append(_whole(f"{prefix}fused_qkv_a_proj", sizes.hidden_size, low, bias=bias))
         else:
-            modules.extend(_whole(prefix + name, sizes.hidden_size, {name: size}, bias) for name, size in low.items())
+            modules.extend(
+                _whole(prefix + name, sizes.hidden_size, {name: size}, bias=bias) for name, size in low.items()
+            )
         modules.append(norm(f"{prefix}q_a_layernorm", sizes.q_lora_rank))
         modules.append(linear(f"{prefix}q_b_proj", GROUP, sizes.q_lora_rank, sizes.num_heads * sizes.qk_head_dim))
-    output = linear(f"{prefix}o_proj", GROUP, sizes.num_heads * sizes.v_head_dim, sizes.hidden_size, split="row", bias=bias)
+    output = linear(
+        f"{prefix}o_proj", GROUP, sizes.num_heads * sizes.v_head_dim, sizes.hidden_size, split="row", bias=bias
+    )
     modules += [
         norm(f"{prefix}kv_a_layernorm", sizes.kv_lora_rank),
         Linear(
-            name=f"{prefix}kv_b_proj", group=GROUP, inputs=sizes.kv_lora_rank,
-            outputs=(Output(name="kv_b_proj", size=sizes.up_projected),), attends="latent",
+            name=f"{prefix}kv_b_proj",
+            group=GROUP,
+            inputs=sizes.kv_lora_rank,
+            outputs=(Output(name="kv_b_proj", size=sizes.up_projected),),
+            attends="latent",
         ),
         output,
     ]
     return tuple(modules)
 
 
-def _whole(name: str, inputs: int, outputs: Mapping[str, int], bias: bool) -> Linear:
+def _whole(name: str, inputs: int, outputs: Mapping[str, int], *, bias: bool) -> Linear:
     projections = tuple(Output(name=part, size=size) for part, size in outputs.items())
     return Linear(name=name, group=GROUP, inputs=inputs, outputs=projections, split="whole", bias=bias)
 
@@ -89,7 +98,7 @@ def _whole(name: str, inputs: int, outputs: Mapping[str, int], bias: bool) -> Li
 def latent_attention(*, bias: Flag = "attention_bias", prefix: str = "self_attn.", fused: bool = True) -> LayerBlock:
     """Latent attention of one shape in every layer (vLLM 0.33.0 `DeepseekV2MLAAttention`)."""
 
-    def build(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+    def build(config: ModelConfig, index: int) -> tuple[Module, ...]:
         return latent_modules(latent_sizes(config), prefix, bias=flag(config, bias), fused=fused)
 
     return build

@@ -40,9 +40,20 @@ def mamba2_modules(prefix: str, sizes: Mamba2Sizes, *, norm: bool = True) -> tup
     gate = Output(name="gate", size=sizes.intermediate)
     steps = Output(name="dt", size=sizes.num_heads)
     modules: list[Module] = [
-        Linear(name=f"{prefix}in_proj", group=GROUP, inputs=sizes.hidden_size, outputs=(gate, *conv, steps), bias=sizes.bias),
         Linear(
-            name=f"{prefix}conv1d", group=GROUP, inputs=sizes.kernel, outputs=tuple(conv), bias=sizes.conv_bias, quantizable=False
+            name=f"{prefix}in_proj",
+            group=GROUP,
+            inputs=sizes.hidden_size,
+            outputs=(gate, *conv, steps),
+            bias=sizes.bias,
+        ),
+        Linear(
+            name=f"{prefix}conv1d",
+            group=GROUP,
+            inputs=sizes.kernel,
+            outputs=tuple(conv),
+            bias=sizes.conv_bias,
+            quantizable=False,
         ),
         Parameter(name=f"{prefix}A", group=GROUP, size=sizes.num_heads, split=True, dtype="float32"),
         Parameter(name=f"{prefix}D", group=GROUP, size=sizes.num_heads, split=True),
@@ -54,7 +65,7 @@ def mamba2_modules(prefix: str, sizes: Mamba2Sizes, *, norm: bool = True) -> tup
     return tuple(modules)
 
 
-def mamba1_modules(  # noqa: PLR0913 - one argument per fact
+def mamba1_modules(
     prefix: str, hidden: int, inner: int, state: int, kernel: int, steps: int, *, conv_bias: bool, bias: bool,
     norms: Sequence[int] = (),
 ) -> tuple[Module, ...]:  # fmt: skip
@@ -74,7 +85,7 @@ def mamba1_modules(  # noqa: PLR0913 - one argument per fact
 def mamba2(sizes: LayerBlock | None = None, *, prefix: str = "mixer.") -> LayerBlock:
     """Mamba 2 under the keys of Hugging Face `Mamba2Config`."""
 
-    def build(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+    def build(config: ModelConfig, index: int) -> tuple[Module, ...]:
         return mamba2_modules(
             prefix,
             Mamba2Sizes(

@@ -19,7 +19,7 @@ def score_bias(name: str, experts: int, dtype: str | None = "float32") -> Parame
     return Parameter(name=name, group="router", size=experts, dtype=dtype, counted=False)
 
 
-def mixture(  # noqa: PLR0913 - one argument per variant that models use
+def mixture(
     *,
     count: Size = EXPERT_COUNT,
     intermediate: Size = EXPERT_WIDTH,
@@ -57,11 +57,19 @@ def mixture(  # noqa: PLR0913 - one argument per variant that models use
         prefix: Path of the mixture.
     """
 
-    def build(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+    def build(config: ModelConfig, index: int) -> tuple[Module, ...]:
         hidden, experts, width = config.hidden_size, size(config, count), size(config, intermediate)
         modules: list[Module] = [
             router(prefix + router_name, hidden, experts, dtype=router_dtype, bias=router_bias),
-            Experts(name=f"{prefix}experts", group="experts", count=experts, inputs=hidden, intermediate=width, gated=gated, bias=expert_bias),
+            Experts(
+                name=f"{prefix}experts",
+                group="experts",
+                count=experts,
+                inputs=hidden,
+                intermediate=width,
+                gated=gated,
+                bias=expert_bias,
+            ),
         ]
         if flag(config, correction):
             modules.append(score_bias(prefix + correction_name, experts, correction_dtype))
@@ -71,7 +79,9 @@ def mixture(  # noqa: PLR0913 - one argument per variant that models use
             layers = gated_layers if gated else plain_layers
             modules.extend(layers(prefix + shared_name, hidden, shared_width, group="shared_experts"))
             if shared_gate:
-                modules.append(linear(f"{prefix}shared_expert_gate", "router", hidden, 1, split="whole", quantizable=False))
+                modules.append(
+                    linear(f"{prefix}shared_expert_gate", "router", hidden, 1, split="whole", quantizable=False)
+                )
         return tuple(modules)
 
     return build

@@ -15,7 +15,7 @@ def heads_vector(name: str, heads: int, dtype: str | None = None) -> Parameter:
 def gated_delta_net(*, prefix: str = "linear_attn.") -> LayerBlock:
     """Gated delta net of Qwen3-Next and later (vLLM 0.33.0 `Qwen3NextGatedDeltaNet`)."""
 
-    def build(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+    def build(config: ModelConfig, index: int) -> tuple[Module, ...]:
         hidden = config.hidden_size
         key_heads, value_heads = size(config, "linear_num_key_heads"), size(config, "linear_num_value_heads")
         keys = key_heads * size(config, "linear_key_head_dim")
@@ -47,9 +47,9 @@ def gated_delta_net(*, prefix: str = "linear_attn.") -> LayerBlock:
 def short_convolution(*, prefix: str = "short_conv.") -> LayerBlock:
     """Short convolution of LFM2 (vLLM 0.33.0 `ShortConv`)."""
 
-    def build(config: ModelConfig, index: int) -> tuple[Module, ...]:  # noqa: ARG001 - alike in every layer
+    def build(config: ModelConfig, index: int) -> tuple[Module, ...]:
         hidden = config.hidden_size
-        width = size(config, config.get("conv_dim") and "conv_dim" or hidden)
+        width = size(config, (config.get("conv_dim") and "conv_dim") or hidden)
         bias = bool(config.get("conv_bias"))
         kernel = size(config, "conv_L_cache")
         return (

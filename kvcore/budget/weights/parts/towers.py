@@ -36,9 +36,7 @@ def tower_config(config: ModelConfig, key: str, defaults: Mapping[str, Any] | No
             raise config_error(key, nested, "the tower's section is expected", "Give the config.json unchanged.")
         section = nested
     text = {**(defaults or {}), **{name: value for name, value in section.items() if value is not None}}
-    return ModelConfig(
-        root=config.root, text=text, text_path=key, architecture="", model_type="", num_hidden_layers=0
-    )
+    return ModelConfig(root=config.root, text=text, text_path=key, architecture="", model_type="", num_hidden_layers=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +128,9 @@ class Encoder:
         )  # fmt: skip
         modules: list[Module] = [fused, output]
         if self.gated:
-            names = self.mlp_names if len(self.mlp_names) == 4 else ("gate_up_proj", "gate_proj", "up_proj", "down_proj")  # noqa: PLR2004
+            names = (
+                self.mlp_names if len(self.mlp_names) == 4 else ("gate_up_proj", "gate_proj", "up_proj", "down_proj")
+            )
             modules += gated_layers(prefix + self.mlp, self.hidden_size, self.intermediate_size, bias=mlp_bias,
                                     group=self.group, split=self.split, quantizable=self.quantizable, names=(names[0], names[1], names[2], names[3]))  # fmt: skip
         else:
@@ -142,20 +142,38 @@ class Encoder:
         return tuple(modules)
 
 
-def plain_tensor(name: str, size: int, *, group: str = VISION, dtype: str | None = None, counted: bool = True) -> Parameter:
+def plain_tensor(
+    name: str, size: int, *, group: str = VISION, dtype: str | None = None, counted: bool = True
+) -> Parameter:
     """A tensor of a tower that stands on every rank: positions, patch embeddings, norms."""
     return Parameter(name=name, group=group, size=size, dtype=dtype, counted=counted)
 
 
-def column_row(  # noqa: PLR0913 - one argument per fact
+def column_row(
     prefix: str, inputs: int, between: int, outputs: int, *, bias: bool = True, split: bool = True,
     names: tuple[str, str] = ("linear_fc1", "linear_fc2"), group: str = VISION, quantizable: bool = True,
 ) -> tuple[Linear, Linear]:  # fmt: skip
     """Two projections in a row, the first divided by outputs and the second by inputs."""
     first, second = names
     return (
-        linear(prefix + first, group, inputs, between, bias=bias, split="column" if split else "whole", quantizable=quantizable),
-        linear(prefix + second, group, between, outputs, bias=bias, split="row" if split else "whole", quantizable=quantizable),
+        linear(
+            prefix + first,
+            group,
+            inputs,
+            between,
+            bias=bias,
+            split="column" if split else "whole",
+            quantizable=quantizable,
+        ),
+        linear(
+            prefix + second,
+            group,
+            between,
+            outputs,
+            bias=bias,
+            split="row" if split else "whole",
+            quantizable=quantizable,
+        ),
     )
 
 
