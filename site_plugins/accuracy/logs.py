@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from kvcore.arithmetic import GIB
+from kvcore.catalog import find_model
 from kvcore.report.figures import readable_bytes
 from kvcore.report.report import Report
 from site_plugins.accuracy.points import Line
@@ -72,7 +73,12 @@ def estimate_difference(line: Line, ask: Ask) -> str:
     """
     if line.get("reason"):
         return str(line["reason"])
-    report = ask({"model": line["model"], **line["request"]})
+    request = line["request"]
+    if not {"gpu", "gpu_memory_gib"} & set(request):
+        return "The log does not say how much memory the GPU has."
+    if not {"gpu_memory_utilization", "engine_version"} & set(request):
+        return "The log states neither the share of memory nor the release whose default it was."
+    report = ask({**_checkpoint(line), **request})
     if report.errors:
         return f"refused: {report.errors[0].message}"
     if report.budget is None or report.budget.interval_bytes is None:
@@ -82,6 +88,13 @@ def estimate_difference(line: Line, ask: Ask) -> str:
     if low <= (printed + HALF_A_HUNDREDTH) * GIB and (printed - HALF_A_HUNDREDTH) * GIB <= high:
         return ""
     return f"estimated {readable_bytes(low)} to {readable_bytes(high)}, logged {line['available_kv_gib']} GiB"
+
+
+def _checkpoint(line: Line) -> Mapping[str, Any]:
+    """The model a log is of; where it is a quantized variant, the catalogue's config with that quantization."""
+    if "quantization_config" not in line:
+        return {"model": line["model"]}
+    return {"config": {**find_model(line["model"]).config, "quantization_config": line["quantization_config"]}}
 
 
 def _figures(report: Report) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from kvcore.report.report import Report
 from kvcore.report.sections.wording import ENGINE_NAMES
 from site_plugins.accuracy.compare import difference, is_asked
 from site_plugins.accuracy.logs import Ask, estimate_difference, log_difference, sglang_log_difference
-from site_plugins.accuracy.points import config_of, lines, model_of, point_files
+from site_plugins.accuracy.points import Line, config_of, lines, model_of, point_files
 from site_plugins.pages.facts import kind_of
 
 _UNSTATED = "release not stated"
@@ -76,7 +76,7 @@ def _points(folder: Path, ask: Ask) -> Iterator[Outcome]:
 
 def _logs(folder: Path, ask: Ask) -> Iterator[Outcome]:
     for file in sorted((folder / "logs").glob("*.jsonl")):
-        for line in lines(file):
+        for line in filter(_says_what_is_compared, lines(file)):
             request = line.get("request", {})
             version = line.get("engine_version") or request.get("engine_version") or _UNSTATED
             yield Outcome(
@@ -88,6 +88,11 @@ def _logs(folder: Path, ask: Ask) -> Iterator[Outcome]:
                 difference=_DIFFERENCES[file.stem](line, ask),
                 address=line.get("url", ""),
             )
+
+
+def _says_what_is_compared(line: Line) -> bool:
+    """Some logs of the memory's terms print only what was taken, not what was left for the cache."""
+    return "logged" in line or "available_kv_gib" in line
 
 
 def _mechanism(report: Report) -> str:
