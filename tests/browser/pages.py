@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Worker, expect
 
 START_TIMEOUT = 60_000
 """Milliseconds: Python's start, on a machine that runs other tests beside it."""
@@ -84,6 +84,11 @@ class Calculator:
     def address(self) -> str:
         """What the address bar holds."""
         return str(self.page.evaluate("location.href"))
+
+    def worker(self) -> Worker:
+        """The worker that runs Python; the theme's search has one of its own."""
+        (worker,) = [worker for worker in self.page.workers if worker.url.endswith("/worker.mjs")]
+        return worker
 
     def started(self) -> int:
         """How many workers this window has started."""

@@ -99,7 +99,7 @@ def test_a_worker_that_falls_silent_is_replaced_and_asked_again(own_calculator: 
     own_calculator.set_without_waiting(tensor_parallel_size="2")
     own_calculator.page.clock.run_for(1_000)
     own_calculator.wait()
-    own_calculator.page.workers[0].evaluate("() => { self.postMessage = () => {}; }")
+    own_calculator.worker().evaluate("() => { self.postMessage = () => {}; }")
     own_calculator.set_without_waiting(tensor_parallel_size="4")
     own_calculator.page.clock.run_for(1_000)
     own_calculator.page.clock.fast_forward(21_000)
@@ -111,7 +111,7 @@ def test_a_worker_that_falls_silent_is_replaced_and_asked_again(own_calculator: 
 def test_a_worker_whose_python_broke_is_replaced_when_the_next_question_comes(own_calculator: Calculator) -> None:
     own_calculator.open()
     own_calculator.set(tensor_parallel_size="2")
-    own_calculator.page.workers[0].evaluate("() => self.postMessage({ type: 'failed', message: 'out of memory' })")
+    own_calculator.worker().evaluate("() => self.postMessage({ type: 'failed', message: 'out of memory' })")
     expect(own_calculator.status).to_have_attribute("data-kv-phase", "idle")
     own_calculator.set(tensor_parallel_size="4")
     assert own_calculator.started() == 2

@@ -1,0 +1,92 @@
+"""Fetching a config.json from the Hub, with a stand-in for it: only when asked, saying nothing of the reader."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, Request, Route, expect
+
+from tests.browser.conftest import REPORT_VIOLATIONS, VIOLATION
+from tests.browser.pages import START_TIMEOUT, Calculator
+
+pytestmark = pytest.mark.browser
+
+HUB = "https://huggingface.co"
+MODEL = "some-lab/Small-1B"
+CONFIG = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 2048,
+    "num_hidden_layers": 16,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "head_dim": 64,
+    "max_position_embeddings": 131072,
+    "torch_dtype": "bfloat16",
+    "vocab_size": 128256,
+    "intermediate_size": 8192,
+}
+CORS = {"access-control-allow-origin": "*"}
+
+
+class StandIn:
+    """Answers in place of the Hub and keeps what it was asked."""
+
+    def __init__(self, page: Page) -> None:
+        self.asked: list[Request] = []
+        self.status = 200
+        self.violations: list[str] = []
+        page.add_init_script(REPORT_VIOLATIONS)
+        page.on("console", lambda message: VIOLATION in message.text and self.violations.append(message.text))
+        page.context.route(f"{HUB}/**", self.reply)
+
+    def reply(self, route: Route) -> None:
+        self.asked.append(route.request)
+        route.fulfill(status=self.status, headers=CORS, body=json.dumps(CONFIG) if self.status == 200 else "")
+
+
+@pytest.fixture
+def hub(page: Page) -> Iterator[StandIn]:
+    stand_in = StandIn(page)
+    yield stand_in
+    assert stand_in.violations == []
+
+
+def fetch(page: Page, site_url: str, model: str) -> Calculator:
+    calculator = Calculator(page, site_url).open()
+    calculator.field("model").fill(model)
+    page.get_by_role("button", name="Fetch config.json").click()
+    return calculator
+
+
+def test_a_fetched_config_is_answered_and_the_hub_learns_nothing_else(page: Page, site_url: str, hub: StandIn) -> None:
+    calculator = fetch(page, site_url, MODEL)
+    expect(calculator.field("config")).to_have_value(json.dumps(CONFIG), timeout=START_TIMEOUT)
+    calculator.wait()
+    layers, heads, size, pair, bytes_each = 16, 8, 64, 2, 2
+    expect(calculator.answer.locator('[data-kv="layout.bytes_per_token"]').first).to_have_attribute(
+        "value", str(layers * heads * size * pair * bytes_each)
+    )
+    (request,) = hub.asked
+    assert request.url == f"{HUB}/{MODEL}/resolve/main/config.json"
+    assert not {"referer", "cookie", "authorization"} & set(request.all_headers())
+
+
+@pytest.mark.parametrize(("status", "words"), [(401, "gated"), (403, "gated"), (404, "no config.json"), (500, "500")])
+def test_what_the_hub_refuses_is_explained(page: Page, site_url: str, hub: StandIn, status: int, words: str) -> None:
+    hub.status = status
+    calculator = fetch(page, site_url, MODEL)
+    expect(page.locator("[data-kv-part=hub-note]")).to_contain_text(words, timeout=START_TIMEOUT)
+    assert calculator.field("config").input_value() == ""
+
+
+def test_nothing_is_asked_for_what_is_no_model_name(page: Page, site_url: str, hub: StandIn) -> None:
+    fetch(page, site_url, "../../evil?x=1")
+    expect(page.locator("[data-kv-part=hub-note]")).to_contain_text("organisation/name")
+    assert hub.asked == []
+
+
+def test_the_page_itself_may_still_reach_no_other_host(page: Page, site_url: str) -> None:
+    Calculator(page, site_url).open()
+    asked = page.evaluate(f"fetch('{HUB}/x').then(() => 'reached', () => 'stopped')")
+    assert asked == "stopped"

@@ -1,0 +1,117 @@
+"""Links: what they carry, what an old one says beside today's answer, and the way back through the history."""
+
+import json
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from kvcore import __version__
+from kvcore.answer import answer
+from kvcore.permalink import write_link
+from tests.browser.pages import START_TIMEOUT, Calculator
+
+pytestmark = pytest.mark.browser
+
+MODEL = "meta-llama/Llama-3.1-8B-Instruct"
+QUESTION = {"model": MODEL, "tensor_parallel_size": 2, "max_model_len": 8192, "available_kv_cache_gib": 20}
+# 128 KiB per token over 2 GPUs: 20 GiB / (64 KiB × 16 tokens) blocks of 16 tokens each.
+BLOCKS = (20 << 30) // (64 * 1024 * 16)
+
+
+def link() -> str:
+    return write_link(QUESTION, answer(QUESTION))
+
+
+def copied(calculator: Calculator) -> str:
+    calculator.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    calculator.page.get_by_role("button", name="Copy link").click()
+    expect(calculator.page.locator("[data-kv-part=takeaway] [role=status]")).to_contain_text("copied")
+    return str(calculator.page.evaluate("navigator.clipboard.readText()"))
+
+
+def test_a_copied_link_carries_the_question_the_versions_and_the_figures(calculator: Calculator) -> None:
+    calculator.open(f"?{'&'.join(f'{name}={value}' for name, value in QUESTION.items())}").wait()
+    query = parse_qs(urlsplit(copied(calculator)).query)
+    assert query["tensor_parallel_size"] == ["2"]
+    assert query["engine_version"] == ["0.33.0"]
+    assert query["kvcore"] == [__version__]
+    assert f"blocks:{BLOCKS}" in query["said"][0]
+
+
+def test_a_link_that_is_still_true_shows_the_answer_and_no_notice(calculator: Calculator) -> None:
+    calculator.open(link()).wait()
+    assert int(calculator.figure("capacity.num_gpu_blocks")) == BLOCKS
+    expect(calculator.page.locator("[data-kv-part=notice]")).to_be_empty()
+    expect(calculator.status).not_to_contain_text("said")
+
+
+def test_a_link_that_said_something_else_shows_then_now_and_why(calculator: Calculator) -> None:
+    calculator.open(link().replace(f"blocks:{BLOCKS}", f"blocks:{BLOCKS + 7}")).wait()
+    notice = calculator.page.locator("[data-kv-part=notice]")
+    expect(notice).to_contain_text(f"{BLOCKS + 7:,}", timeout=START_TIMEOUT)
+    expect(notice).to_contain_text(f"{BLOCKS:,}")
+    expect(notice).to_contain_text("edited by hand")
+
+
+def test_the_notice_goes_when_the_question_changes(calculator: Calculator) -> None:
+    calculator.open(link().replace(f"blocks:{BLOCKS}", f"blocks:{BLOCKS + 7}")).wait()
+    notice = calculator.page.locator("[data-kv-part=notice]")
+    expect(notice).not_to_be_empty(timeout=START_TIMEOUT)
+    calculator.set(tensor_parallel_size="4")
+    expect(notice).to_be_empty()
+    assert "said" not in calculator.address()
+
+
+def test_hostile_figures_of_a_link_are_left_aside(calculator: Calculator) -> None:
+    calculator.open(f"?model={MODEL}&kvcore=<b>&said=blocks:<img src=x>,requests:{'9' * 400},tokens:-1e9").wait()
+    assert calculator.page.locator("article img").count() == 0
+    assert calculator.field("model").input_value() == MODEL
+
+
+def test_a_change_is_one_step_back_and_one_step_forward(calculator: Calculator) -> None:
+    calculator.open(f"?model={MODEL}&max_model_len=8192&available_kv_cache_gib=20").wait()
+    calculator.set(kv_cache_dtype="fp8")
+    calculator.set(tensor_parallel_size="4")
+    calculator.page.go_back()
+    expect(calculator.field("tensor_parallel_size")).to_have_value("")
+    expect(calculator.field("kv_cache_dtype")).to_have_value("fp8")
+    calculator.page.go_back()
+    expect(calculator.field("kv_cache_dtype")).to_have_value("")
+    calculator.page.go_forward()
+    expect(calculator.field("kv_cache_dtype")).to_have_value("fp8")
+    calculator.wait()
+    assert int(calculator.figure("layout.bytes_per_token")) == 64 * 1024
+
+
+def test_a_config_too_long_for_an_address_survives_a_reload_and_leaves_as_a_file(
+    calculator: Calculator, tmp_path: Path
+) -> None:
+    # Random-looking names do not compress: 4,000 of them are far beyond the 32,000 characters of a link.
+    ignored = [f"layer.{(number * 2_654_435_761) % 2**32:08x}.{number**3 % 99_991}" for number in range(6000)]
+    config = json.dumps(
+        {
+            "architectures": ["LlamaForCausalLM"],
+            "model_type": "llama",
+            "hidden_size": 4096,
+            "num_hidden_layers": 32,
+            "num_attention_heads": 32,
+            "num_key_value_heads": 8,
+            "max_position_embeddings": 131072,
+            "vocab_size": 128256,
+            "intermediate_size": 14336,
+            "torch_dtype": "bfloat16",
+            "ignored_names": ignored,
+        }
+    )
+    calculator.open()
+    calculator.set(config=config, max_model_len="8192")
+    calculator.page.reload()
+    calculator.wait()
+    assert calculator.field("config").input_value() == config
+    with calculator.page.expect_download() as saved:
+        address = copied(calculator)
+    saved.value.save_as(tmp_path / "config.json")
+    assert (tmp_path / "config.json").read_text() == config
+    assert parse_qs(urlsplit(address).query)["max_model_len"] == ["8192"]
