@@ -1,5 +1,9 @@
 """Weighing: a request's weights on vLLM's stages and ranks."""
 
+import json
+from dataclasses import dataclass, field
+from functools import lru_cache
+
 from kvcore.budget.weights import ModelWeights, network_of, weigh
 from kvcore.budget.weights.kernels import Platform
 from kvcore.budget.weights.ranks import Ranks
@@ -22,6 +26,27 @@ MALFORMED = (TypeError, ValueError, KeyError, IndexError, AttributeError, Arithm
 """What builders raise on values no published config has; the cache is answered all the same."""
 
 
+@dataclass(frozen=True)
+class _Checkpoint:
+    """A config that is the same as another when its text is: deployments that differ in context only are weighed once."""
+
+    text: str
+    config: ModelConfig = field(compare=False)
+
+
+@lru_cache(maxsize=16)
+def _weighed(
+    checkpoint: _Checkpoint,
+    ranks: Ranks,
+    stages: int,
+    partition: tuple[int, ...] | None,
+    dtype: str,
+    platform: Platform,
+) -> ModelWeights:
+    layers = len(network_of(checkpoint.config).layers)
+    return weigh(checkpoint.config, ranks, layers_per_stage(layers, stages, partition), dtype, platform)
+
+
 def weigh_deployment(request: Request, config: ModelConfig, settings: EngineSettings) -> ModelWeights:
     """The weights of a request's model on its deployment.
 
@@ -36,13 +61,18 @@ def weigh_deployment(request: Request, config: ModelConfig, settings: EngineSett
         expert_parallel=request.enable_expert_parallel,
         widens_narrow_experts=release >= WIDENS_FROM,
     )
-    layers = len(network_of(config).layers)
-    counts = layers_per_stage(layers, settings.pipeline_parallel_size, request.pipeline_layer_partition)
     platform = Platform(
         capability=settings.gpu.capability if settings.gpu.compute_capability else HOPPER,
         release=(release[0], release[1]),
     )
-    return weigh(config, ranks, counts, settings.dtype, platform)
+    return _weighed(
+        _Checkpoint(json.dumps(config.root, sort_keys=True, default=repr), config),
+        ranks,
+        settings.pipeline_parallel_size,
+        request.pipeline_layer_partition,
+        settings.dtype,
+        platform,
+    )
 
 
 def known_weights(
