@@ -94,11 +94,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A table row; ``tone`` marks the part it belongs to, ``total`` sets it apart as a sum."""
+    """A table row; ``tone`` marks the part it belongs to, ``total`` sets it apart as a sum, ``id`` is its anchor."""
 
     cells: tuple[Text, ...]
     tone: Tone | None = None
     total: bool = False
+    id: str = ""
 
 
 @dataclass(frozen=True)

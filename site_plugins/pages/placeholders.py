@@ -9,7 +9,8 @@ A page names its questions in its front matter and refers to them by name::
     One token takes {{ kv dense layout.bytes_per_token KiB }}.
 
 ``{{ kv-section NAME ANCHOR }}`` puts in a whole section of the report, ``{{ kv-headline NAME }}`` its headline,
-``{{ kv-engine NAME }}`` the engine with its version, ``{{ kv-table TABLE }}`` a table that needs no question.
+``{{ kv-engine NAME }}`` the engine with its version, ``{{ kv-upgrade NAME OLD NEW }}`` what going from one release of vLLM
+to another does, ``{{ kv-table TABLE }}`` a table that needs no question.
 A backslash in front keeps a placeholder as it is.
 """
 
@@ -18,6 +19,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from kvcore.arithmetic import GB, GIB, KIB, MIB
+from kvcore.errors import KvcoreError
 from kvcore.report import to_json
 from kvcore.report.document import Figure, Paragraph, Table
 from kvcore.report.figures import grouped, scaled
@@ -28,9 +30,10 @@ from kvcore.report.sections.wording import engine_name
 from kvcore.report.writers import html
 from site_plugins.pages.answers import Ask
 from site_plugins.pages.generated import as_text
+from site_plugins.versions.upgrade_blocks import upgrade_blocks
 
 _PLACEHOLDER = re.compile(
-    r"(?P<kept>\\?)\{\{\s*(?P<verb>kv(?:-section|-headline|-engine|-table)?)\s+(?P<words>[^{}]+?)\s*\}\}"
+    r"(?P<kept>\\?)\{\{\s*(?P<verb>kv(?:-section|-headline|-engine|-upgrade|-table)?)\s+(?P<words>[^{}]+?)\s*\}\}"
 )
 _UNITS = {"KiB": KIB, "MiB": MIB, "GiB": GIB, "GB": GB}
 
@@ -68,6 +71,8 @@ def fill(
             return _table(match, name, tables)
         if name not in questions:
             raise PlaceholderError(f"{match[0]}: no question {name!r}; the page's kv block has {sorted(questions)}")
+        if match["verb"] == "kv-upgrade":
+            return _upgrade(match, questions[name], words)
         report = ask(questions[name])
         if report.errors:
             raise PlaceholderError(f"{match[0]}: {report.errors[0].message}")
@@ -80,6 +85,16 @@ def _table(match: re.Match[str], name: str, tables: Tables) -> str:
     if name not in tables:
         raise PlaceholderError(f"{match[0]}: no table {name!r}; there are {sorted(tables)}")
     return f'<div class="kv-document">\n{html.block(tables[name]())}\n</div>'
+
+
+def _upgrade(match: re.Match[str], question: Mapping[str, object], words: list[str]) -> str:
+    if len(words) != 2:
+        raise PlaceholderError(f"{match[0]}: expected kv-upgrade NAME OLD NEW")
+    try:
+        found = upgrade_blocks(question, *words)
+    except KvcoreError as error:
+        raise PlaceholderError(f"{match[0]}: {error}") from error
+    return f'<div class="kv-document">\n{html.blocks(found)}\n</div>'
 
 
 def _written(match: re.Match[str], report: Report, words: list[str]) -> str:

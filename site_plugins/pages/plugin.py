@@ -21,6 +21,7 @@ from site_plugins.pages.placeholders import PlaceholderError, Tables, fill
 from site_plugins.pages.tables import architecture_table, calculator_table, gpu_table
 from site_plugins.published.build import published_files
 from site_plugins.published.places import CALCULATORS, CHANGES
+from site_plugins.versions.switch_tables import change_table, meaning_table, release_table
 
 
 class PagesConfig(base.Config):
@@ -72,6 +73,9 @@ class PagesPlugin(BasePlugin[PagesConfig]):
         changes = Path(config.docs_dir) / CHANGES
         self._tables = {
             "gpus": gpu_table,
+            "releases": release_table,
+            "switches": meaning_table,
+            "changes": change_table,
             "architectures": lambda: architecture_table(models),
             "calculators": lambda: calculator_table(Path(config.docs_dir) / CALCULATORS),
         }

@@ -132,8 +132,9 @@ def _row(table: Table, row: Row) -> str:
     for index, (column, cell) in enumerate(zip(table.columns, row.cells, strict=True)):
         tag, scope = ("th", ' scope="row"') if index == 0 else ("td", "")
         cells.append(f"<{tag}{scope}{_align(column.align)}>{inline(cell)}</{tag}>")
+    anchor = f' id="{escape(row.id)}"' if row.id else ""
     mark = f' class="{kinds}"' if kinds else ""
-    return f"<tr{mark}>{''.join(cells)}</tr>"
+    return f"<tr{anchor}{mark}>{''.join(cells)}</tr>"
 
 
 def _align(align: str) -> str:

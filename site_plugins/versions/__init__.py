@@ -1,0 +1,1 @@
+"""Tables of what differs between releases of an engine, and of what an upgrade does to a deployment."""
