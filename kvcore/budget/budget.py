@@ -96,7 +96,7 @@ def _estimated(request: Request, settings: EngineSettings, estimates: tuple[Esti
         stage_bytes=tuple(max(0, estimate.cache_bytes) for estimate in estimates),
         kind="estimated",
         note="the GPU's memory × utilization, less weights and what start-up takes",
-        interval_bytes=interval_of(request, left),
+        interval_bytes=interval_of(request, least.cache_bytes),
         reserves=least.reserves,
         missing_bytes=max(0, -least.cache_bytes),
         inputs=_inputs(request, settings),

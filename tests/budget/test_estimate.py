@@ -107,7 +107,7 @@ def test_a_gpu_smaller_than_the_weights_does_not_start_and_says_what_would() -> 
     assert report.capacity is not None
     assert not report.capacity.fits
     assert report.budget.missing_bytes > 0
-    assert report.budget.remedies == ("tensor_parallel_size 8: divides the weights over more GPUs",)
+    assert report.budget.remedies == ("tensor_parallel_size 4: divides the weights over more GPUs",)
     assert any("does not start" in warning for warning in report.warnings)
 
 

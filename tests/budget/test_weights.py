@@ -32,7 +32,7 @@ NORMS = 2 * HIDDEN
 LAYER = ATTENTION + FEED_FORWARD + NORMS
 
 
-def weights(config: dict[str, Any], stages: tuple[int, ...] = (LAYERS,), **ranks: Any) -> ModelWeights:
+def weights(config: dict[str, Any], *, stages: tuple[int, ...] = (LAYERS,), **ranks: Any) -> ModelWeights:
     return weigh(read_config(config), Ranks(**ranks), stages, "bfloat16")
 
 
@@ -97,7 +97,7 @@ ONE_EXPERT = 3 * HIDDEN * EXPERT_WIDTH
 
 
 @pytest.mark.parametrize("ranks", [{"tensor": RANKS}, {"data": RANKS}], ids=["tensor", "data"])
-def test_without_expert_parallelism_every_expert_is_divided_over_all_ranks(ranks: dict[str, int]) -> None:
+def test_without_expert_parallelism_every_expert_is_divided_over_all_ranks(ranks: dict[str, Any]) -> None:
     kept = {**MIXTURE, "num_key_value_heads": 4}
 
     assert weights(kept, **ranks).stages[0].by_group["experts"] == LAYERS * HALF * EXPERTS * ONE_EXPERT // RANKS

@@ -73,7 +73,7 @@ def _except(ignored: Matcher, linear: Scheme, experts: Scheme | None) -> ModuleS
 def _read_fp8(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:
     """8-bit floats (vLLM 0.33.0 `Fp8Config`)."""
     names = names_of(section, "ignored_layers", "modules_to_not_convert")
-    match = suffix if config.model_type in {"minimax_m2", "glm5_next"} else exact
+    match = suffix if config.model_type in {"minimax_m2", "glm5_next", "glm5_next_text"} else exact
     linear = _fp8_scheme(section, config)
     experts = linear
     if str(section.get("moe_quant_algo") or "").upper() == "NVFP4":

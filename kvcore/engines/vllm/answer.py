@@ -138,7 +138,12 @@ def answer_vllm(request: Request) -> Report:
 def _remedies(result: Answer) -> tuple[str, ...]:
     if result.subject.config is None:
         return ()
-    return remedies(result.request, result.subject.config, result.settings, result.budget, result.plan)
+
+    def replan(settings: EngineSettings, stage_bytes: Sequence[int]) -> Plan:
+        check_attention_heads(result.subject.num_attention_heads, settings.tensor_parallel_size)
+        return _plan(result.request, result.layout, settings, result.subject.traits, stage_bytes)
+
+    return remedies(result.request, result.subject.config, result.settings, result.budget, result.plan, replan)
 
 
 def _capacity(result: Answer) -> Capacity:

@@ -11,7 +11,32 @@ def memory(report: Report) -> tuple[Block, ...]:
     budget = report.budget
     if budget is None or budget.kv_cache_bytes is None:
         return ()
-    return (*_bar(budget, budget.kv_cache_bytes), _table(report, budget, budget.kv_cache_bytes), *_interval(budget))
+    blocks = (*_bar(budget, budget.kv_cache_bytes), _table(report, budget, budget.kv_cache_bytes), *_interval(budget))
+    return (*blocks, *_interval_tokens(report), *_remedies(budget))
+
+
+def _interval_tokens(report: Report) -> tuple[Block, ...]:
+    """Tokens at both ends of an estimate's interval."""
+    interval = report.capacity.interval if report.capacity is not None else None
+    if interval is None or report.budget is None or report.budget.kind != "estimated":
+        return ()
+    low, high = interval.tokens
+    ends = [
+        count(f"capacity.interval.tokens.{index}", tokens, "tokens") if tokens is not None else "no start"
+        for index, tokens in enumerate((low, high))
+    ]
+    return (Note("info", ("At the ends of this interval the engine logs ", ends[0], " and ", ends[1], ".")),)
+
+
+def _remedies(budget: BudgetReport) -> tuple[Block, ...]:
+    """What would make the engine start, the smallest change first."""
+    if not budget.missing_bytes and not budget.remedies:
+        return ()
+    reason: Text = ("One request does not fit. ",)
+    if budget.missing_bytes:
+        reason = ("The engine does not start: ", sized("budget.missing_bytes", budget.missing_bytes), " are missing. ")
+    changes = "; ".join(budget.remedies) if budget.remedies else "no single change of one field is enough"
+    return (Note("warning", (*reason, f"What would make it start: {changes}.")),)
 
 
 def _bar(budget: BudgetReport, cache: int) -> tuple[Block, ...]:

@@ -7,6 +7,8 @@ from kvcore.budget.weights.families.deepseek import DEEPSEEK
 from kvcore.budget.weights.families.deepseek_v4 import DEEPSEEK_V4
 from kvcore.budget.weights.families.encoders import ENCODERS
 from kvcore.budget.weights.families.gemma import GEMMA
+from kvcore.budget.weights.families.gemma3n import GEMMA3N
+from kvcore.budget.weights.families.glm_next import GLM_NEXT
 from kvcore.budget.weights.families.hybrids import HYBRIDS
 from kvcore.budget.weights.families.kimi import KIMI
 from kvcore.budget.weights.families.mambas import MAMBAS
@@ -33,5 +35,7 @@ BUILDERS: Mapping[str, Builder] = {
     **MAMBAS,
     **ENCODERS,
     **OLDEST,
+    **GEMMA3N,
+    **GLM_NEXT,
 }
 """Builder of each architecture."""
