@@ -8,6 +8,8 @@ from site_plugins.accuracy.measure import Outcome, measure
 from site_plugins.pages.store import Store, folder_digest
 
 _ANY = ("*.py", "*.json", "*.jsonl")
+_COMPARING = ("points.py", "compare.py", "logs.py", "measure.py")
+"""What outcomes depend on here; how the page shows them is no part of it."""
 
 
 def measured(folder: Path, cache: Path) -> tuple[Outcome, ...]:
@@ -17,6 +19,7 @@ def measured(folder: Path, cache: Path) -> tuple[Outcome, ...]:
         folder: The folder of golden files.
         cache: Where outcomes of earlier builds are kept.
     """
-    sources = [Path(module.__path__[0]) for module in (kvcore, site_plugins.accuracy)]
-    store = Store(cache, folder_digest(sources, _ANY))
+    asked = folder_digest([Path(kvcore.__path__[0])], _ANY)
+    compared = folder_digest([Path(site_plugins.accuracy.__path__[0])], _COMPARING)
+    store = Store(cache, asked + compared)
     return store.get(f"accuracy {folder_digest([folder], _ANY)}", lambda: measure(folder))

@@ -86,7 +86,7 @@ def _logs(folder: Path, ask: Ask) -> Iterator[Outcome]:
                 mechanism="",
                 asked=_asked({**request, **{name: line[name] for name in _PRINTED if name in line}}),
                 difference=_DIFFERENCES[file.stem](line, ask),
-                address=line.get("url", ""),
+                address=line.get("url") or "",
             )
 
 
