@@ -12,7 +12,9 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import util
 from pathlib import Path
+from types import CodeType
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+from zlib import crc32
 
 UNCHECKED_HASH = (1).to_bytes(4, "little")
 """PEP 552's flags for a pyc that carries a source hash nobody checks."""
@@ -63,7 +65,13 @@ def pack_wheel(source: str, start: str, texts: Sequence[str], folder: str) -> st
     """
     tag = f"-cp{sys.version_info.major}{sys.version_info.minor}-none-any"
     name = Path(source).name.replace("-py3-none-any", tag)
-    prepared = {text: compile(text, "<dataclass>", "exec", dont_inherit=True, optimize=0) for text in texts}
+    prepared = {
+        (len(text), crc32(text.encode())): _without_lines(compile(text, "<dataclass>", "exec", dont_inherit=True))
+        for text in texts
+    }
+    if len(prepared) != len(set(texts)):
+        message = "two texts of dataclasses have the same checksum"
+        raise ValueError(message)
     with ZipFile(source) as wheel:
         members = [
             *_wheel_members(wheel),
@@ -100,6 +108,12 @@ def _pyc(source: bytes, path: str, *, optimize: int) -> bytes:
                 _empty_docstring(node)
     code = compile(tree, path, "exec", dont_inherit=True, optimize=optimize)
     return util.MAGIC_NUMBER + UNCHECKED_HASH + util.source_hash(source) + marshal.dumps(code)
+
+
+def _without_lines(code: CodeType) -> CodeType:
+    """Drops the table of line numbers: a generated text has no lines to look up."""
+    constants = tuple(_without_lines(item) if isinstance(item, CodeType) else item for item in code.co_consts)
+    return code.replace(co_linetable=b"", co_consts=constants)
 
 
 def _empty_docstring(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Module) -> None:

@@ -9,17 +9,18 @@ import marshal
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
+from zlib import crc32
 
 PREPARED = "dataclass_methods.marshal"
-"""File beside this module: code objects by the text they were compiled from."""
+"""File beside this module: code objects by the length and CRC-32 of the text they were compiled from."""
 
 
 def browser() -> ModuleType:
     """Imports and returns :mod:`kvcore.browser`."""
-    prepared: dict[str, CodeType] = marshal.loads((Path(__file__).parent / PREPARED).read_bytes())  # noqa: S302
+    prepared: dict[tuple[int, int], CodeType] = marshal.loads((Path(__file__).parent / PREPARED).read_bytes())  # noqa: S302
 
     def execute(text: str, *namespaces: Any) -> None:
-        exec(prepared.get(text, text), *namespaces)  # noqa: S102
+        exec(prepared.get((len(text), crc32(text.encode())), text), *namespaces)  # noqa: S102
 
     # A module's own name comes before the builtin; where dataclasses no longer uses it, it compiles as ever.
     vars(dataclasses)["exec"] = execute
