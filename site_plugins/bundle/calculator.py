@@ -93,14 +93,16 @@ one. Without a network at any time: the <code>kvcore</code> command.</p>
 <button type="button" class="kv-button" hidden>Try again</button>
 </div>
 <div class="kv-takeaway" data-kv-part="takeaway" hidden>
-<p class="kv-takeaway__buttons">{buttons}</p>
-<pre class="kv-takeaway__command no-copy"><code>{escape(reply["command"])}</code></pre>
+<p class="kv-takeaway__buttons">{buttons} <a href="#further">Ask further</a></p>
 <p class="kv-takeaway__note" role="status"></p>
-</div>
-<div class="kv-takeaway" data-kv-part="engine" hidden>
-<p class="kv-takeaway__note">The engine's command:</p>
+<details class="kv-fold kv-commands"><summary>As a command</summary>
+<pre class="kv-takeaway__command no-copy"><code>{escape(reply["command"])}</code></pre>
+<div data-kv-part="engine">
+<p class="kv-takeaway__note">The engine's own:</p>
 <pre class="kv-takeaway__command no-copy"><code>{escape(engine_command(initial))}</code></pre>
 <p class="kv-takeaway__buttons"><button type="button" class="kv-button" data-kv-do="copy">Copy the engine's command</button></p>
+</div>
+</details>
 </div>
 <p class="kv-embed-link"><a data-kv-part="whole" href=".">KV Atlas: the whole calculator</a></p>
 <div data-kv-part="notice" role="status"></div>
