@@ -22,6 +22,15 @@ PAGES = {
     "calculator": "calculator/",
     "concept": "concepts/blocks-and-pages/",
     "kinds": "models/kinds/",
+    "accuracy": "accuracy/",
+    "log-lines": "concepts/log-lines/",
+    "calculators": "concepts/why-calculators-disagree/",
+    "gpus": "gpus/",
+    "architectures": "architectures/",
+    "reference": "cli-reference/",
+    "api": "api/",
+    "data": "data/",
+    "changes": "changes/",
 }
 WIDTHS = (1280, 390)
 SETTLING_MS = 600

@@ -21,6 +21,7 @@ from site_plugins.pages.placeholders import PlaceholderError, Tables, fill
 from site_plugins.pages.tables import architecture_table, calculator_table, gpu_table
 from site_plugins.published.build import published_files
 from site_plugins.published.places import CALCULATORS, CHANGES
+from site_plugins.reference.cli_page import cli_files
 from site_plugins.versions.switch_tables import change_table, meaning_table, release_table
 
 
@@ -83,6 +84,7 @@ class PagesPlugin(BasePlugin[PagesConfig]):
             *pages,
             *published_files(models, changes, site_url, config.site_name),
             *accuracy_files(outcomes, {entry.id for entry in entries}),
+            *cli_files(),
         )
         for item in generated:
             files.append(File.generated(config, item.src_uri, content=item.content))

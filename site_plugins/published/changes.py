@@ -96,7 +96,7 @@ def changes_page(changes: Sequence[Change], known: frozenset[str]) -> str:
     parts = [
         front_matter(meta),
         "# Changes\n",
-        f"Models added and figures that moved, newest first; also as an [Atom feed](../{FEED}).\n",
+        f"Models added and figures that moved, newest first; also as an [Atom feed]({FEED}).\n",
     ]
     for change in changes:
         parts.append(f"## {as_text(change.title)} {{#{change.id}}}\n\n{change.date}. {as_text(_words(change))}\n")

@@ -20,6 +20,15 @@ KINDS = (
     "calculator/",
     "method/",
     "concepts/sharding/",
+    "concepts/log-lines/",
+    "concepts/why-calculators-disagree/",
+    "accuracy/",
+    "gpus/",
+    "architectures/",
+    "cli-reference/",
+    "api/",
+    "data/",
+    "changes/",
 )
 NARROW = 390
 
