@@ -9,7 +9,20 @@ from typing import NoReturn
 
 from kvcore import __version__
 from kvcore.errors import KvcoreError
-from kvcore.subcommands import batch, catalog, compare, gpus, layout, models, reconcile, report, solve, sweep, upgrade, weights
+from kvcore.subcommands import (
+    batch,
+    catalog,
+    compare,
+    gpus,
+    layout,
+    models,
+    reconcile,
+    report,
+    solve,
+    sweep,
+    upgrade,
+    weights,
+)
 from kvcore.subcommands.streams import BAD_INPUT, complain, prepare
 
 SUBCOMMANDS: tuple[ModuleType, ...] = (

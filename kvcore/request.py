@@ -211,7 +211,7 @@ def _read_integer(field: RequestField, raw: object) -> int:
 
 def _number_from_text(field: RequestField, raw: str) -> int | float:
     text = raw.strip().replace(",", "").replace("_", "")
-    if len(text) > 40:  # noqa: PLR2004 - longer than any number a field accepts
+    if len(text) > 40:
         raise _reject(field, raw, "must be a number")
     try:
         return int(text)
@@ -244,7 +244,7 @@ def _read_boolean(field: RequestField, raw: object) -> bool:
 def _read_string(field: RequestField, raw: object) -> str:
     if not isinstance(raw, str) or not raw.strip():
         raise _reject(field, raw, "must be a non-empty text")
-    if len(raw) > 300:  # noqa: PLR2004 - longer than any Hub id or dtype name
+    if len(raw) > 300:
         raise _reject(field, raw, "must be at most 300 characters long")
     return raw.strip()
 
@@ -294,7 +294,7 @@ def _read_speculative(field: RequestField, raw: object) -> SpeculativeConfig:
     if not isinstance(method, str):
         raise _reject(field, raw, "needs method, a text such as mtp, eagle, eagle3, ngram or draft_model")
     tokens = raw.get("num_speculative_tokens")
-    if isinstance(tokens, bool) or not isinstance(tokens, int) or not 1 <= tokens <= 1024:  # noqa: PLR2004
+    if isinstance(tokens, bool) or not isinstance(tokens, int) or not 1 <= tokens <= 1024:
         raise _reject(field, raw, "needs num_speculative_tokens, a whole number from 1 to 1,024")
     model, config = raw.get("model"), raw.get("config")
     if config is not None and not isinstance(config, Mapping):

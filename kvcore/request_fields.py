@@ -63,13 +63,28 @@ STATE_DTYPES = ("auto", "float32", "float16", "bfloat16")
 
 def _count(name: str, label: str, text: str, group: str, maximum: int, **more: object) -> RequestField:
     return RequestField(
-        name=name, type="integer", label=label, help=text, group=group, minimum=1, maximum=maximum, **more  # type: ignore[arg-type]
+        name=name,
+        type="integer",
+        label=label,
+        help=text,
+        group=group,
+        minimum=1,
+        maximum=maximum,
+        **more,  # type: ignore[arg-type]
     )
 
 
 def _gib(name: str, label: str, text: str, group: str = "budget", **more: object) -> RequestField:
     return RequestField(
-        name=name, type="number", label=label, help=text, group=group, unit="GiB", minimum=0, maximum=MAX_GIB, **more  # type: ignore[arg-type]
+        name=name,
+        type="number",
+        label=label,
+        help=text,
+        group=group,
+        unit="GiB",
+        minimum=0,
+        maximum=MAX_GIB,
+        **more,  # type: ignore[arg-type]
     )
 
 

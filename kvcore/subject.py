@@ -81,7 +81,9 @@ def subject_of(request: Request) -> Subject:
     if request.model is not None:
         entry = find_model(request.model)
         sources = tuple(
-            Source(id=f"model-{number}", kind=source.kind, ref=f"{source.what}: {source.reference}", checked=source.checked)
+            Source(
+                id=f"model-{number}", kind=source.kind, ref=f"{source.what}: {source.reference}", checked=source.checked
+            )
             for number, source in enumerate(entry.sources, start=1)
         )
         return replace(_of_config(entry.config, entry.id, sources, entry.notes), published_weights=entry.weights)
@@ -92,13 +94,11 @@ def subject_of(request: Request) -> Subject:
         raise input_error("model", None, "a model, config or layout is expected", "Give one of them.")
     given = read_layout(request.layout)
     keeps_state = any(isinstance(layer.cache, GivenPerRequest) for layer in given.layout.layers)
-    return Subject(
-        name=given.name, config=None, traits=Traits(keeps_state=keeps_state), given_layout=given.layout
-    )
+    return Subject(name=given.name, config=None, traits=Traits(keeps_state=keeps_state), given_layout=given.layout)
 
 
-def _of_config(
-    root: Mapping[str, Any], name: str, sources: tuple[Source, ...], notes: tuple[str, ...]
-) -> Subject:
+def _of_config(root: Mapping[str, Any], name: str, sources: tuple[Source, ...], notes: tuple[str, ...]) -> Subject:
     config = read_config(root)
-    return Subject(name=name, config=config, traits=architecture_of(config).traits_of(config), sources=sources, notes=notes)
+    return Subject(
+        name=name, config=config, traits=architecture_of(config).traits_of(config), sources=sources, notes=notes
+    )

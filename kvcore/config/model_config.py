@@ -122,7 +122,9 @@ class ModelConfig:
         """The error for a fact the config does not state, naming every key looked for."""
         names = ", ".join(ALIASES.get(key, (key,)))
         rule = f"the config states none of {names}, and model_type {self.model_type!r} has no known default"
-        return config_error(self.path(key), None, rule, f"Add {ALIASES.get(key, (key,))[0]} from the model's card or code.")
+        return config_error(
+            self.path(key), None, rule, f"Add {ALIASES.get(key, (key,))[0]} from the model's card or code."
+        )
 
     @functools.cached_property
     def num_attention_heads(self) -> int:

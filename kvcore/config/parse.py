@@ -26,7 +26,9 @@ def parse_config(text: str) -> dict[str, Any]:
     """
     if len(text) > MAX_CONFIG_CHARACTERS:
         rule = f"a config.json of at most {MAX_CONFIG_CHARACTERS:,} characters is read"
-        raise config_error("config", f"{len(text):,} characters", rule, "Give the model's config.json, not its weights.")
+        raise config_error(
+            "config", f"{len(text):,} characters", rule, "Give the model's config.json, not its weights."
+        )
     if nested_too_deeply(text):
         rule = "the JSON is nested too deeply"
         raise config_error("config", text[:40], rule, "Give the model's config.json unchanged.")

@@ -122,7 +122,5 @@ def _notes(config: ModelConfig) -> tuple[str, ...]:
         kind = "latents" if config.get("kv_lora_rank") is not None else "keys and values"
         notes.append(f"The config names no architectures: every layer is taken to keep {kind} of every token.")
     if config.is_multimodal:
-        notes.append(
-            f"Only the language model ({config.text_path}) is counted; vision and audio towers keep no cache."
-        )
+        notes.append(f"Only the language model ({config.text_path}) is counted; vision and audio towers keep no cache.")
     return tuple(notes)

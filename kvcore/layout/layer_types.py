@@ -10,6 +10,7 @@ from kvcore.layout.stated_window import no_rope_layers, sliding_window, wrong_le
 LAST_LAYER_FULL = frozenset({"gemma4_text", "gemma4_unified_text"})
 """Model types whose class makes the last layer full whatever the list says."""
 
+
 def layer_types(config: ModelConfig) -> Sequence[str] | None:
     """One type per layer as the configuration class settles it; None where the class knows no layer types.
 

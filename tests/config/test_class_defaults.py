@@ -9,7 +9,10 @@ SIZES = {"num_hidden_layers": 2, "hidden_size": 1024, "num_attention_heads": 8}
 
 
 def test_a_key_left_out_comes_from_the_class() -> None:
-    assert read_config({"architectures": ["MistralForCausalLM"], "model_type": "mistral", **SIZES}).num_key_value_heads == 8
+    assert (
+        read_config({"architectures": ["MistralForCausalLM"], "model_type": "mistral", **SIZES}).num_key_value_heads
+        == 8
+    )
 
 
 def test_a_null_is_a_statement_and_keeps_the_class_default_out() -> None:

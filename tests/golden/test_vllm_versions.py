@@ -76,9 +76,7 @@ def test_every_setting_resolves_as_in_the_release(file: str, config: str) -> Non
         differences += [
             f"{point.id}: {name} is {inputs[name]['value']} instead of {point.resolved[name]}"
             for name in RESOLVED_INPUTS
-            if point.resolved.get(name) is not None
-            and name in inputs
-            and inputs[name]["value"] != point.resolved[name]
+            if point.resolved.get(name) is not None and name in inputs and inputs[name]["value"] != point.resolved[name]
         ]
 
     assert differences == []

@@ -29,7 +29,9 @@ def test_a_wrapper_takes_the_row_its_text_type_implies() -> None:
 
 def test_a_nested_text_config_leaves_its_sizes_to_its_class() -> None:
     llama_layers, llama_heads, llama_head_size = 32, 32, 4096 // 32
-    found = layout(architectures=["LlavaForConditionalGeneration"], model_type="llava", text_config={"vocab_size": 32_064})
+    found = layout(
+        architectures=["LlavaForConditionalGeneration"], model_type="llava", text_config={"vocab_size": 32_064}
+    )
     assert len(found.layers) == llama_layers
     assert (found.layers[0].cache.num_kv_heads, found.layers[0].cache.head_size) == (llama_heads, llama_head_size)
 
@@ -80,7 +82,15 @@ def test_a_config_without_architectures_is_read_as_latents_where_it_states_a_ran
 
 @pytest.mark.parametrize(
     "hint",
-    ["sliding_window", "layer_types", "ssm_state_size", "conv_kernel", "index_topk", "compress_ratios", "linear_num_heads"],
+    [
+        "sliding_window",
+        "layer_types",
+        "ssm_state_size",
+        "conv_kernel",
+        "index_topk",
+        "compress_ratios",
+        "linear_num_heads",
+    ],
 )
 def test_a_config_without_architectures_that_hints_at_more_is_an_error(hint: str) -> None:
     with pytest.raises(ConfigError, match=hint):

@@ -24,9 +24,7 @@ class Batch:
     max_num_seqs: int
 
 
-def resolve_batch(
-    recorder: InputRecorder, gpu: Gpu, max_model_len: int, traits: Traits, profile: Profile
-) -> Batch:
+def resolve_batch(recorder: InputRecorder, gpu: Gpu, max_model_len: int, traits: Traits, profile: Profile) -> Batch:
     """The largest batch (vLLM 0.33.0 `EngineArgs._set_default_max_num_seqs_and_batched_tokens_args`).
 
     Raises:
@@ -70,9 +68,7 @@ def _is_large(gpu: Gpu) -> bool:
     return (gpu.usable_bytes or 0) >= _LARGE_GPU_BYTES and not is_excluded
 
 
-def resolve_async_scheduling(
-    recorder: InputRecorder, mamba_cache_mode: str, traits: Traits, profile: Profile
-) -> bool:
+def resolve_async_scheduling(recorder: InputRecorder, mamba_cache_mode: str, traits: Traits, profile: Profile) -> bool:
     """Whether the engine schedules a step while the last one runs (vLLM 0.33.0 `VllmConfig.__post_init__`).
 
     Raises:

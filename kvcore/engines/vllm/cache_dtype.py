@@ -109,4 +109,3 @@ def first_layer(parts: Sequence[tuple[Part, str]]) -> FirstLayer | None:
         if isinstance(part.cache, AttentionCache):
             return FirstLayer(part.cache, kv_cache_dtype == "auto")
     return None
-

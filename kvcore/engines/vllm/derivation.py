@@ -46,7 +46,11 @@ def derive(
 ) -> tuple[Step, ...]:
     """All steps from the layout to the logged figures."""
     version = settings.profile.version
-    steps = [*_entries(plan, version), *alignment_steps(plan.alignment, settings.profile), *_in_flight(settings, version)]
+    steps = [
+        *_entries(plan, version),
+        *alignment_steps(plan.alignment, settings.profile),
+        *_in_flight(settings, version),
+    ]
     if charge is not None:
         steps.extend(_groups(plan, version))
         steps.extend(_pool(plan, budget, charge, settings.profile))

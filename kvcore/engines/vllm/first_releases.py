@@ -102,7 +102,9 @@ ARCHITECTURES_BY_RELEASE: Mapping[str, tuple[str, ...]] = {
 """Architectures by the first release that has a class for them."""
 
 FIRST_RELEASE: Mapping[str, str] = {
-    architecture: release for release, architectures in ARCHITECTURES_BY_RELEASE.items() for architecture in architectures
+    architecture: release
+    for release, architectures in ARCHITECTURES_BY_RELEASE.items()
+    for architecture in architectures
 }
 
 

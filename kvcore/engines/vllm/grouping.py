@@ -146,7 +146,7 @@ def promote_local_layers(layers: Sequence[PlannedLayer]) -> list[PlannedLayer]:
     if not (_is_uniform(promoted) or is_uniform_type(promoted)):
         raise refusal(
             "disable_hybrid_kv_cache_manager",
-            True,
+            "true",
             "vLLM fails to promote the local KV cache specs to one unified type: the model keeps states or cross "
             "attention beside attention",
             "Leave the hybrid KV cache manager on.",

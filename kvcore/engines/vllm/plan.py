@@ -30,7 +30,6 @@ from kvcore.engines.vllm.stages import layers_per_stage, stage_of_layers
 from kvcore.engines.vllm.store import StoreContext, Stored, store
 from kvcore.engines.vllm.tensor_layout import BLOCK_OUTERMOST, is_block_outermost, resolve_tensor_layout
 from kvcore.errors import refusal
-from kvcore.layout.cache import Cache
 from kvcore.layout.layout import Layout, Part
 from kvcore.layout.traits import Traits
 
@@ -99,14 +98,14 @@ class Plan:
 
     @property
     def concurrency(self) -> float | None:
-        """"Maximum concurrency" as vLLM logs it; None where it does not start or caches nothing."""
+        """ "Maximum concurrency" as vLLM logs it; None where it does not start or caches nothing."""
         if self.num_gpu_blocks is None or not self.groups or self.fit is None or not self.fit.fits:
             return None
         return logged_concurrency(self.num_gpu_blocks, self.charged_blocks)
 
     @property
     def tokens(self) -> int | None:
-        """"GPU KV cache size" as vLLM logs it."""
+        """ "GPU KV cache size" as vLLM logs it."""
         if self.num_gpu_blocks is None or self.concurrency is None:
             return None
         return logged_tokens(self.printed_tokens, self.groups, self.num_gpu_blocks, self.max_model_len, self.context)
@@ -139,9 +138,7 @@ def plan(
         EngineRefusal: vLLM refuses this deployment.
     """
     check_deployment(layout, settings, traits)
-    stage_layers = layers_per_stage(
-        layout.num_hidden_layers, settings.pipeline_parallel_size, pipeline_layer_partition
-    )
+    stage_layers = layers_per_stage(layout.num_hidden_layers, settings.pipeline_parallel_size, pipeline_layer_partition)
     check_shared_layers(layout, stage_of_layers(stage_layers))
     parts, alignment = _store_parts(layout, settings, traits)
     layers = _planned_layers(layout, parts, stage_layers)
@@ -284,7 +281,9 @@ def _store_parts(layout: Layout, settings: EngineSettings, traits: Traits) -> tu
 
     def stored_at(context: StoreContext) -> tuple[PlannedPart, ...]:
         return tuple(
-            PlannedPart(part=part, stored=store(part.cache, dataclasses.replace(context, kv_cache_dtype=kv_cache_dtype)))
+            PlannedPart(
+                part=part, stored=store(part.cache, dataclasses.replace(context, kv_cache_dtype=kv_cache_dtype))
+            )
             for part, kv_cache_dtype in parts
         )
 
@@ -310,15 +309,11 @@ def _store_parts(layout: Layout, settings: EngineSettings, traits: Traits) -> tu
     return stored_at(mixed), dataclasses.replace(alignment, block_size=block_size)
 
 
-def _planned_layers(
-    layout: Layout, parts: Sequence[PlannedPart], stage_layers: Sequence[int]
-) -> list[PlannedLayer]:
+def _planned_layers(layout: Layout, parts: Sequence[PlannedPart], stage_layers: Sequence[int]) -> list[PlannedLayer]:
     """Every cache of every layer in the engine's order; drafter layers live on the last stage."""
     stages = stage_of_layers(stage_layers)
     last = len(stage_layers) - 1
-    by_layer: dict[tuple[int, Cache, bool], PlannedPart] = {
-        (index, item.part.cache, item.part.draft): item for item in parts for index in item.part.layer_indices
-    }
+    by_layer = {(index, item.part.cache, item.part.draft): item for item in parts for index in item.part.layer_indices}
     specs = {item.part.name: _planned_spec(item, layout.extra_retained_tokens) for item in parts}
     planned = []
     for layer in layout.layers:
@@ -345,4 +340,3 @@ def _distinct_backends(parts: Sequence[PlannedPart]) -> tuple[Backend, ...]:
             known = found.setdefault(backend.name, backend)
             found[backend.name] = max(known, backend, key=lambda candidate: candidate.smallest_block)
     return tuple(found.values())
-

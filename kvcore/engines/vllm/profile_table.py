@@ -51,7 +51,12 @@ V0_11_1 = replace(V0_11_0, version="0.11.1", state_reuse="mamba_all", hybrid_gra
 V0_12_0 = replace(V0_11_1, version="0.12.0", group_size_ratio=Fraction(5, 4), unequal_pages="multiplied")
 V0_13_0 = replace(V0_12_0, version="0.13.0", nemotron_h_state_dtype="float16")
 V0_14_0 = replace(
-    V0_13_0, version="0.14.0", fit_check="first_group_of_model", auto_fit=True, chunked_hybrid_manager=True, async_scheduling=True
+    V0_13_0,
+    version="0.14.0",
+    fit_check="first_group_of_model",
+    auto_fit=True,
+    chunked_hybrid_manager=True,
+    async_scheduling=True,
 )
 V0_15_0 = replace(
     V0_14_0,
@@ -61,7 +66,9 @@ V0_15_0 = replace(
     flashinfer_latents=True,
 )
 V0_16_0 = replace(V0_15_0, version="0.16.0", async_with_state_reuse=False)
-V0_17_0 = replace(V0_16_0, version="0.17.0", fit_check="first_group", align_with_drafts=True, async_with_state_reuse=True)
+V0_17_0 = replace(
+    V0_16_0, version="0.17.0", fit_check="first_group", align_with_drafts=True, async_with_state_reuse=True
+)
 V0_18_0 = replace(V0_17_0, version="0.18.0", group_size_ratio=Fraction(3, 2), forced_latent_block=False)
 V0_19_0 = replace(V0_18_0, version="0.19.0", fit_check="all_groups")
 V0_20_0 = replace(
@@ -80,9 +87,7 @@ V0_24_0 = replace(V0_23_0, version="0.24.0", unequal_pages="padded")
 V0_25_0 = replace(V0_24_0, version="0.25.0", window_block="smallest", v2_runner="dense_decoders")
 V0_26_0 = replace(V0_25_0, version="0.26.0", in_flight_window=True, hybrid_prefix_caching=True)
 V0_27_0 = replace(V0_26_0, version="0.27.0", hybrid_granularity="first_backend_latent_128")
-V0_28_0 = replace(
-    V0_27_0, version="0.28.0", log_lines=1, state_reuse="align_or_all", very_large_gpu_batch=True
-)
+V0_28_0 = replace(V0_27_0, version="0.28.0", log_lines=1, state_reuse="align_or_all", very_large_gpu_batch=True)
 V0_29_0 = replace(
     V0_28_0,
     version="0.29.0",

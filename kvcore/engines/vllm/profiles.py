@@ -58,7 +58,9 @@ def release_notes(version: str | None) -> tuple[str, ...]:
         newest_known = f"the figures are those of vLLM {newest.version}, the newest release whose rules are known"
         return (f"vLLM {version} is newer than kvcore: {newest_known}.",)
     if profile.only_full_attention:
-        return (f"The code of vLLM {version} was not read: the rules of 0.10 are taken, which three public logs bear out.",)
+        return (
+            f"The code of vLLM {version} was not read: the rules of 0.10 are taken, which three public logs bear out.",
+        )
     match = _RELEASE.fullmatch(version.strip())
     if match is not None and match["suffix"]:
         return (f"vLLM {version} is a build between releases: the figures are those of vLLM {profile.version}.",)

@@ -127,4 +127,3 @@ def state_warnings(plan: Plan, settings: EngineSettings) -> Iterator[str]:
             f"max_num_seqs of {seqs:,} sequences with {width} tokens each to verify exceeds max_num_batched_tokens of "
             f"{settings.max_num_batched_tokens:,}: {at_once:,} of them advance per step."
         )
-

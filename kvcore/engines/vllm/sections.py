@@ -44,16 +44,27 @@ def layout_section(layout: Layout, plan: Plan, settings: EngineSettings) -> Layo
     stage = binding_stage(plan) if plan.stage_block_bytes else 0
     on_stage = {
         item.part.name: sum(
-            1 for group in plan.groups for layer in group.layers if layer.part == item.part.name and layer.stage == stage
+            1
+            for group in plan.groups
+            for layer in group.layers
+            if layer.part == item.part.name and layer.stage == stage
         )
         for item in plan.parts
     }
     per_token = sum(
-        (Fraction(on_stage[part.name] * part.entry_bytes, part.tokens_per_entry) for part in parts if part.growth == "per_token"),
+        (
+            Fraction(on_stage[part.name] * part.entry_bytes, part.tokens_per_entry)
+            for part in parts
+            if part.growth == "per_token"
+        ),
         Fraction(0),
     )
     per_token_partition = sum(
-        (Fraction(part.layers * part.entry_bytes_partition, part.tokens_per_entry) for part in parts if part.growth == "per_token"),
+        (
+            Fraction(part.layers * part.entry_bytes_partition, part.tokens_per_entry)
+            for part in parts
+            if part.growth == "per_token"
+        ),
         Fraction(0),
     )
     return LayoutReport(
@@ -130,9 +141,7 @@ def _group(group: CacheGroup, blocks: int) -> GroupReport:
 def request_section(plan: Plan, charge: RequestCharge | None) -> RequestReport:
     """One request at ``max_model_len``."""
     if charge is None:
-        return RequestReport(
-            max_model_len=plan.max_model_len, parts=(), bytes_estimate=0, bytes_held=0, bytes_plain=0
-        )
+        return RequestReport(max_model_len=plan.max_model_len, parts=(), bytes_estimate=0, bytes_held=0, bytes_plain=0)
     return RequestReport(
         max_model_len=plan.max_model_len,
         parts=tuple(

@@ -30,7 +30,6 @@ FITTED_LENGTH = "the longest that fits, at most the model's limit"
 NO_HYBRID_REUSE = "off in this release for models with states beside attention"
 
 
-
 @dataclass(frozen=True, kw_only=True)
 class EngineSettings:
     """What vLLM works with once every default is filled in (names as in its config classes)."""
@@ -164,7 +163,9 @@ def _resolve_prefix_caching(recorder: InputRecorder, traits: Traits, profile: Pr
 
 def _resolve_gpu(request: Request) -> Gpu:
     if request.gpu_memory_gib is not None and request.gpu is None:
-        return Gpu(name="typed", usable_bytes=int(request.gpu_memory_gib * GIB), compute_capability="9.0", note="typed by hand")
+        return Gpu(
+            name="typed", usable_bytes=int(request.gpu_memory_gib * GIB), compute_capability="9.0", note="typed by hand"
+        )
     gpu = find_gpu(request.gpu or DEFAULT_GPU)
     if request.gpu_memory_gib is not None:
         return dataclasses.replace(gpu, usable_bytes=int(request.gpu_memory_gib * GIB))
@@ -198,14 +199,21 @@ def _resolve_kv_cache_dtype(request: Request, config: ModelConfig | None, dtype:
 def _resolve_max_model_len(request: Request, config: ModelConfig | None, traits: Traits) -> int:
     if config is None:
         if request.max_model_len is None or request.max_model_len == -1:
-            raise refusal("max_model_len", request.max_model_len, "a layout given by hand states no context limit", "Give max_model_len.")
+            raise refusal(
+                "max_model_len",
+                request.max_model_len,
+                "a layout given by hand states no context limit",
+                "Give max_model_len.",
+            )
         return request.max_model_len
     limit = derived_max_model_len(config)
     if request.max_model_len is None:
         return limit.default
     if request.max_model_len == -1:
         if traits.attention_free:
-            raise refusal("max_model_len", -1, "vLLM does not fit the length of models without attention", "Give a length.")
+            raise refusal(
+                "max_model_len", -1, "vLLM does not fit the length of models without attention", "Give a length."
+            )
         if limit.maximum is None:
             raise refusal("max_model_len", -1, "vLLM fits no length where the config names no limit", "Give a length.")
         return limit.default

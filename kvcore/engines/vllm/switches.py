@@ -63,6 +63,7 @@ VALUE_WORDS: Mapping[str, str] = {
     "kernel_of_kind": "16, or 64 for latents, named in the config's rule",
     "first_backend": "the kernel block of the first attention backend",
     "first_backend_latent_128": "the kernel block of the first attention backend, at least 128 for latents",
+    "model": "that of the model, whatever the config declares",
     "dense_decoders": "decoders without experts, and some with",
     "supported": "every model whose features it supports",
 }
@@ -174,6 +175,8 @@ SWITCHES: tuple[Switch, ...] = (
     Switch(field="null_block_in_fit_check", label="The fit check sets one block aside", symbol="get_kv_cache_configs"),
     Switch(field="auto_fit", label="max_model_len -1 fits the length to the memory", symbol="_auto_fit_max_model_len"),
     Switch(field="printed_tokens", label="GPU KV cache size, as printed", symbol="get_kv_cache_capacity"),
-    Switch(field="log_lines", label="Lines on which tokens and concurrency are logged", symbol="update_kv_cache_capacity"),
+    Switch(
+        field="log_lines", label="Lines on which tokens and concurrency are logged", symbol="update_kv_cache_capacity"
+    ),
 )
 """One row per field but ``version``."""

@@ -107,9 +107,7 @@ def upgrade(request: Request, from_version: str, to_version: str) -> Upgrade:
             continue
         turned = turn(current, switch, new)
         after = _figures(dataclasses.replace(request, engine_version=None), turned)
-        changes.append(
-            Change(switch=switch, old=switch.words(old), new=switch.words(new), before=figures, after=after)
-        )
+        changes.append(Change(switch=switch, old=switch.words(old), new=switch.words(new), before=figures, after=after))
         current, figures = turned, after
     return Upgrade(
         from_version=from_version,

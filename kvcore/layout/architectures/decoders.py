@@ -100,4 +100,3 @@ DECODERS: Mapping[str, Architecture] = {
     "TeleFLMForCausalLM": decoder("teleflm", interleaved=True),
 }
 """One row per architecture."""
-

@@ -143,7 +143,9 @@ STATES: Mapping[str, Architecture] = {
         state_per_block=True,
     ),
     "NemotronHForCausalLM": _nemotron("`models/nemotron_h.py`"),
-    "NemotronH_Nano_VL_V2": _nemotron("`models/nano_nemotron_vl.py`", state_per_block=False, supports_pipeline=False, mtp=None),
+    "NemotronH_Nano_VL_V2": _nemotron(
+        "`models/nano_nemotron_vl.py`", state_per_block=False, supports_pipeline=False, mtp=None
+    ),
     "Qwen3NextForCausalLM": _qwen("`models/qwen3_next.py`", drafts_key="num_nextn_predict_layers"),
     "Qwen3_5ForCausalLM": _QWEN3_5,
     "Qwen3_5MoeForCausalLM": _QWEN3_5,

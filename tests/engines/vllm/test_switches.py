@@ -205,7 +205,9 @@ def test_the_platform_sets_the_block_of_latents_up_to_0_17(
 
 def test_very_large_gpus_have_a_batch_default_of_their_own_from_0_28() -> None:
     def default(release: str) -> object:
-        return answer({"config": LLAMA, "engine_version": release, "gpu": "B200"}).inputs["max_num_batched_tokens"].value
+        return (
+            answer({"config": LLAMA, "engine_version": release, "gpu": "B200"}).inputs["max_num_batched_tokens"].value
+        )
 
     assert default("0.27.1") == 8192
     assert default("0.28.0") == 16_384

@@ -32,7 +32,12 @@ GEMMA = {
 
 def request(**more: Any) -> Request:
     """Two window layers and two full ones."""
-    fields = {"config": GEMMA, "max_model_len": LENGTH, "max_num_batched_tokens": BATCH, "kv_cache_memory_bytes": BUDGET}
+    fields = {
+        "config": GEMMA,
+        "max_model_len": LENGTH,
+        "max_num_batched_tokens": BATCH,
+        "kv_cache_memory_bytes": BUDGET,
+    }
     return parse_request({**fields, **more})
 
 

@@ -52,9 +52,7 @@ def test_ranks_divide_the_heads_of_a_window() -> None:
 
 def test_keys_and_values_of_two_sizes_add_up_and_run_on_a_backend_of_their_own() -> None:
     key, value = 192, 128
-    wide = SlidingWindowCache(
-        name="x", num_kv_heads=KV_HEADS, head_size=key, head_size_v=value, sliding_window=WINDOW
-    )
+    wide = SlidingWindowCache(name="x", num_kv_heads=KV_HEADS, head_size=key, head_size_v=value, sliding_window=WINDOW)
     stored = store(wide, HOPPER)
     assert stored.spec.page_size_bytes == BLOCK * KV_HEADS * (key + value) * BF16
     assert stored.backend is not None

@@ -150,9 +150,7 @@ def store_state(cache: StateCache, context: StoreContext) -> Stored:
         split="state",
         shards=context.tensor_parallel_size,
         formula=" + ".join(f"{tensor.formula} × bytes per element" for tensor in tensors),
-        substituted=" + ".join(
-            f"{tensor.substituted} × {size}" for tensor, size in zip(tensors, sizes, strict=True)
-        ),
+        substituted=" + ".join(f"{tensor.substituted} × {size}" for tensor, size in zip(tensors, sizes, strict=True)),
         source=f"vLLM 0.33.0 {rule.source}",
         aligned_state_bytes=_aligned_bytes(cache, rule, context),
         checkpoint_grain=checkpoint.grain,
