@@ -98,14 +98,14 @@ class Plan:
 
     @property
     def concurrency(self) -> float | None:
-        """ "Maximum concurrency" as vLLM logs it; None where it does not start or caches nothing."""
+        """The figure of "Maximum concurrency" as vLLM logs it; None where it does not start or caches nothing."""
         if self.num_gpu_blocks is None or not self.groups or self.fit is None or not self.fit.fits:
             return None
         return logged_concurrency(self.num_gpu_blocks, self.charged_blocks)
 
     @property
     def tokens(self) -> int | None:
-        """ "GPU KV cache size" as vLLM logs it."""
+        """The figure of "GPU KV cache size" as vLLM logs it."""
         if self.num_gpu_blocks is None or self.concurrency is None:
             return None
         return logged_tokens(self.printed_tokens, self.groups, self.num_gpu_blocks, self.max_model_len, self.context)
