@@ -11,6 +11,9 @@ from kvcore.report.document import Code, Column, Inline, Link, Row, Strong, Tabl
 MARKS = "abcdefghijklmnopqrstuvwxyz"
 """Stand for values that take a sentence, in the order in which releases took them."""
 
+BETWEEN = " · "
+"""Between items of a cell; their own words hold commas and semicolons."""
+
 
 def anchor(switch: Switch) -> str:
     """Returns the place on the page where a switch is explained."""
@@ -23,15 +26,15 @@ def switch_link(switch: Switch) -> Link:
 
 
 def release_table(profiles: Sequence[Profile] = PROFILES, switches: Sequence[Switch] = SWITCHES) -> Table:
-    """Returns every switch of every release, a value that is new in a release set off from one that stayed.
+    """Returns every switch of every release, the newest first; a value new in a release is set off from one that stayed.
 
     Args:
         profiles: Releases, oldest first.
         switches: Rows.
     """
-    columns = (Column("Switch"), *(Column(profile.version) for profile in profiles))
-    rows = tuple(Row(((switch_link(switch),), *_values(switch, profiles))) for switch in switches)
-    caption = f"{len(switches)} switches in {len(profiles)} releases of vLLM; bold where a release changed one"
+    columns = (Column("Switch"), *(Column(profile.version) for profile in reversed(profiles)))
+    rows = tuple(Row(((switch_link(switch),), *reversed(_values(switch, profiles)))) for switch in switches)
+    caption = f"{len(switches)} switches in {len(profiles)} releases of vLLM, the newest first; bold where a release changed one"
     return Table(caption, columns, rows, id="releases")
 
 
@@ -62,7 +65,7 @@ def meaning_table(profiles: Sequence[Profile] = PROFILES, switches: Sequence[Swi
         profiles: Releases, oldest first.
         switches: Rows; each is the target of :func:`switch_link`.
     """
-    columns = (Column("Switch"), Column("Values, and the release each began with"), Column("Read from vLLM's"))
+    columns = (Column("Switch"), Column("Its value from each release on"), Column("Read from"))
     rows = tuple(
         Row(((switch.label,), _history(switch, profiles), (Code(switch.symbol),)), id=anchor(switch))
         for switch in switches
@@ -76,20 +79,20 @@ def _history(switch: Switch, profiles: Sequence[Profile]) -> Text:
     marks = _marks(switch, profiles)
     history: list[Inline] = []
     for words, run in groupby(profiles, key=switch.words):
-        history += ["; "] if history else []
+        history.append(f"{BETWEEN if history else ''}{next(run).version}: ")
         history += [Strong(marks[words]), f" {words}"] if marks[words] != words else [words]
-        history.append(f" ({next(run).version})")
     return tuple(history)
 
 
 def change_table(profiles: Sequence[Profile] = PROFILES, switches: Sequence[Switch] = SWITCHES) -> Table:
-    """Returns what each release changed since the one before.
+    """Returns what each release changed since the one before, the newest first.
 
     Args:
         profiles: Releases, oldest first.
         switches: What is compared.
     """
-    rows = tuple(Row(((newer.version,), _changes(older, newer, switches))) for older, newer in pairwise(profiles))
+    pairs = reversed(list(pairwise(profiles)))
+    rows = tuple(Row(((newer.version,), _changes(older, newer, switches))) for older, newer in pairs)
     columns = (Column("Release"), Column("Switch: before → after"))
     return Table("What each release changed since the one before it", columns, rows, id="changes")
 
@@ -98,6 +101,6 @@ def _changes(older: Profile, newer: Profile, switches: Sequence[Switch]) -> Text
     changed = [switch for switch in switches if switch.value_of(older) != switch.value_of(newer)]
     content: list[Inline] = []
     for switch in changed:
-        content += ["; "] if content else []
+        content += [BETWEEN] if content else []
         content += [switch_link(switch), f": {switch.words(older)} → {switch.words(newer)}"]
     return tuple(content) or ("nothing that a figure depends on",)

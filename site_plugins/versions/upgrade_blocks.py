@@ -40,13 +40,13 @@ def _mebibytes(path: str, value: int) -> Figure:
 
 
 SHOWN = (
+    Shown(name="concurrency", title="Concurrency", unit="requests, as logged", always=True, figure=times),
+    Shown(name="tokens", title="GPU KV cache size", unit="tokens, as logged", always=True, figure=count),
     Shown(name="num_gpu_blocks", title="Pool", unit="blocks", always=True, figure=count),
-    Shown(name="block_bytes", title="One block", unit="MiB", always=False, figure=_mebibytes),
-    Shown(name="block_size", title="One block", unit="tokens", always=False, figure=count),
     Shown(name="blocks_per_request", title="One request", unit="blocks", always=False, figure=count),
-    Shown(name="tokens", title="GPU KV cache size, as logged", unit="tokens", always=True, figure=count),
-    Shown(name="concurrency", title="Maximum concurrency, as logged", unit="requests", always=True, figure=times),
-    Shown(name="max_model_len_that_fits", title="Longest request that fits", unit="tokens", always=False, figure=count),
+    Shown(name="block_size", title="One block", unit="tokens", always=False, figure=count),
+    Shown(name="block_bytes", title="One block", unit="MiB", always=False, figure=_mebibytes),
+    Shown(name="max_model_len_that_fits", title="Longest that fits", unit="tokens", always=False, figure=count),
 )
 
 

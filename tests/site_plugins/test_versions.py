@@ -40,42 +40,46 @@ def upgrade_of(request: Mapping[str, object]) -> Table:
 
 def test_every_release_has_a_column_and_every_switch_a_row() -> None:
     table = release_table()
-    assert [column.title for column in table.columns[1:]] == [profile.version for profile in PROFILES]
+    assert [column.title for column in table.columns[1:]] == [profile.version for profile in reversed(PROFILES)]
     assert [plain(row.cells[0]) for row in table.rows] == [switch.label for switch in SWITCHES]
 
 
 def test_a_value_is_bold_in_the_release_that_changed_it_only() -> None:
     (row,) = release_table((V0_25_0, V0_26_0, V0_27_0), (BY_FIELD["in_flight_window"],)).rows
-    assert row.cells[1:] == (("no",), (Strong("yes"),), ("yes",))
+    assert row.cells[1:] == (("yes",), (Strong("yes"),), ("no",))
 
 
 def test_numbers_stand_for_themselves_and_sentences_have_letters() -> None:
     switches = (BY_FIELD["gpu_memory_utilization"], BY_FIELD["hybrid_granularity"])
     share, granularity = release_table((V0_19_0, V0_26_0, V0_27_0), switches).rows
-    assert texts(share)[1:] == ["0.9", "0.92", "0.92"]
-    assert texts(granularity)[1:] == ["a", "b", "c"]
+    assert texts(share)[1:] == ["0.92", "0.92", "0.9"]
+    assert texts(granularity)[1:] == ["c", "b", "a"]
 
 
 def test_a_meaning_names_its_source_and_the_release_each_value_began_with() -> None:
     (row,) = meaning_table((V0_19_0, V0_25_0, V0_26_0, V0_27_0), (BY_FIELD["in_flight_window"],)).rows
-    assert texts(row)[1] == "no (0.19.0); yes (0.26.0)"
+    assert texts(row)[1] == "0.19.0: no · 0.26.0: yes"
     assert row.cells[2] == (Code("SlidingWindowSpec.max_memory_usage_bytes"),)
 
 
 def test_a_letter_is_explained_where_the_switch_is() -> None:
     (row,) = meaning_table((V0_26_0, V0_27_0), (BY_FIELD["hybrid_granularity"],)).rows
     assert Strong("b") in row.cells[1]
-    assert "at least 128 for latents (0.27.0)" in texts(row)[1]
+    assert "0.27.0: b the kernel block" in texts(row)[1]
 
 
 def test_a_release_lists_what_it_changed() -> None:
     (row,) = change_table((V0_25_0, V0_26_0)).rows
     release, changed = texts(row)
     assert release == "0.26.0"
-    assert changed.split("; ") == [
+    assert changed.split(" · ") == [
         "Prefix caching is on by default for models with states: no → yes",
         "Windows and chunks keep the tokens of every batch in flight: no → yes",
     ]
+
+
+def test_the_newest_change_comes_first() -> None:
+    assert [plain(row.cells[0]) for row in change_table((V0_25_0, V0_26_0, V0_27_0)).rows] == ["0.27.0", "0.26.0"]
 
 
 def test_a_release_that_changed_nothing_says_so() -> None:
@@ -108,9 +112,9 @@ def test_a_switch_shows_figures_before_and_after_it_and_leaves_the_others() -> N
 
 def test_a_column_without_a_change_is_left_out_unless_it_is_what_the_log_prints() -> None:
     assert [column.title for column in upgrade_of(DENSE).columns[1:]] == [
+        "Concurrency",
+        "GPU KV cache size",
         "Pool",
-        "GPU KV cache size, as logged",
-        "Maximum concurrency, as logged",
     ]
 
 
