@@ -1,0 +1,50 @@
+"""The page that reads logs, in a browser."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.reconcile.log_lines import vllm_log
+
+pytestmark = pytest.mark.browser
+
+REQUEST = {"model": "meta-llama/Llama-3.1-8B-Instruct", "gpu": "H100", "max_model_len": 4096}
+ARGUMENTS = (
+    "non-default args: {'model': 'meta-llama/Llama-3.1-8B-Instruct', 'host': 'gpu-box-17', 'max_model_len': 4096}\n"
+)
+START = 120_000
+TEN_MEGABYTES = 10_000_000
+
+
+def answer_number(page: Page, number: int) -> str:
+    answer = page.locator(f'[data-kv-part=answer][data-kv-answered="{number}"]')
+    expect(answer).to_be_visible(timeout=START)
+    return answer.inner_text()
+
+
+def test_a_pasted_log_is_read_and_its_names_are_not_shown_again(watched: Page, site_url: str) -> None:
+    watched.goto(f"{site_url}/reconcile/")
+    watched.get_by_label("Start-up log").fill(ARGUMENTS + vllm_log(REQUEST))
+
+    shown = answer_number(watched, 1)
+
+    assert "Every figure is equal to what kvcore computes." in shown
+    assert "gpu-box-17" not in shown
+    assert watched.url == f"{site_url}/reconcile/"
+
+
+def test_a_file_is_read_in_the_page_and_a_larger_one_is_left_to_the_command(
+    watched: Page, site_url: str, tmp_path: Path
+) -> None:
+    small, large = tmp_path / "small.log", tmp_path / "large.log"
+    small.write_text(ARGUMENTS + vllm_log(REQUEST))
+    large.write_bytes(b"x" * (TEN_MEGABYTES + 1))
+    watched.goto(f"{site_url}/reconcile/")
+    chooser = watched.get_by_label("or choose a file")
+    chooser.set_input_files(large)
+    expect(watched.get_by_text("the page reads up to 10.")).to_be_visible()
+
+    chooser.set_input_files(small)
+
+    assert "Logged and computed" in answer_number(watched, 1)
