@@ -91,7 +91,6 @@ def _given(request: Request, settings: EngineSettings) -> Budget | None:
 
 def _estimated(request: Request, settings: EngineSettings, estimates: tuple[Estimate, ...]) -> Budget:
     least = tightest(estimates)
-    left = max(0, least.cache_bytes)
     return Budget(
         stage_bytes=tuple(max(0, estimate.cache_bytes) for estimate in estimates),
         kind="estimated",

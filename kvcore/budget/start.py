@@ -25,7 +25,7 @@ Replan = Callable[[EngineSettings, Sequence[int]], Plan]
 """Plans the same model under other settings and budgets."""
 
 
-def remedies(  # noqa: PLR0913 - one argument per stage's result
+def remedies(
     request: Request, config: ModelConfig, settings: EngineSettings, budget: Budget, plan: Plan, replan: Replan
 ) -> tuple[str, ...]:
     """Changes of one field that make the deployment start; empty where it starts or nothing was estimated."""
@@ -35,7 +35,7 @@ def remedies(  # noqa: PLR0913 - one argument per stage's result
     return tuple(_found(request, config, settings, budget, plan, needed, replan))
 
 
-def _found(  # noqa: PLR0913 - one argument per stage's result
+def _found(
     request: Request,
     config: ModelConfig,
     settings: EngineSettings,

@@ -51,7 +51,13 @@ def suffix(entries: Sequence[str]) -> Matcher:
 
 def containing(entries: Sequence[str]) -> Matcher:
     """Names modules by any part of their path (vLLM 0.33.0 `is_layer_skipped`, match mode substring)."""
-    return lambda path: any(entry in spelling for spelling in spellings(path) for entry in entries)
+    known = tuple(entries)
+
+    def named(path: str) -> bool:
+        spelled = "\n".join(spellings(path))
+        return any(entry in spelled for entry in known)
+
+    return named
 
 
 def wildcard(entries: Sequence[str]) -> Matcher:
@@ -63,10 +69,14 @@ def wildcard(entries: Sequence[str]) -> Matcher:
         entry.removesuffix("*") if entry.endswith("*") and not entry.endswith(".*") else entry for entry in entries
     ]
     inside = containing([part for part in parts if part and "*" not in part])
-    patterns = tuple(re.compile(fnmatch.translate(entry)) for entry in entries if "*" in entry)
+    starts = tuple(entry[:-1] for entry in entries if entry.find("*") == len(entry) - 1)
+    patterns = tuple(re.compile(fnmatch.translate(entry)) for entry in entries if "*" in entry[:-1])
 
     def named(path: str) -> bool:
-        return inside(path) or any(pattern.match(spelling) for spelling in spellings(path) for pattern in patterns)
+        spelled = spellings(path)
+        if any(spelling.startswith(starts) for spelling in spelled) or inside(path):
+            return True
+        return any(pattern.match(spelling) for spelling in spelled for pattern in patterns)
 
     return named
 
