@@ -104,7 +104,8 @@ def comparison_page(comparison: Comparison) -> Document:
 
 def _compare_row(row: CompareRow, kind: str) -> Row:
     cells = tuple(_cell(f"compare.{index}.{row.path}", row, value) for index, value in enumerate(row.values))
-    label = f"{row.label}, {row.unit}" if row.unit and kind == "figures" else row.label
+    needs_unit = kind == "figures" and row.unit not in row.label
+    label = f"{row.label}, {row.unit}" if needs_unit else row.label
     return Row(((label,), *cells, (Strong("differs"),) if row.differs else ("",)))
 
 

@@ -58,8 +58,10 @@ def test_what_is_no_command_is_refused_beside_the_box_and_changes_nothing(calcul
 
 def test_hostile_flags_are_listed_as_text(calculator: Calculator) -> None:
     calculator.open()
-    paste(calculator, f"vllm serve {MODEL} '--<img src=x onerror=alert(1)>' 1")
-    expect(calculator.page.locator("[data-kv-part=command-notes]")).to_contain_text("onerror", timeout=START_TIMEOUT)
+    paste(calculator, f"vllm serve {MODEL} '--<img/src/onerror>' 1")
+    expect(calculator.page.locator("[data-kv-part=command-notes]")).to_contain_text(
+        "--<img/src/onerror>", timeout=START_TIMEOUT
+    )
     assert calculator.page.locator("article img").count() == 0
 
 

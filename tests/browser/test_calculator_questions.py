@@ -33,7 +33,7 @@ def submit(calculator: Calculator, name: str, **values: str) -> Locator:
             control.fill(value)
     panel.locator("button[type=submit]").click()
     found = calculator.page.locator(f"[data-kv-part={name}-answer]")
-    expect(found.locator("table")).to_be_visible(timeout=START_TIMEOUT)
+    expect(found.locator("table").first).to_be_visible(timeout=START_TIMEOUT)
     return found
 
 
