@@ -24,6 +24,7 @@ PAGES = {
     "kinds": "models/kinds/",
     "accuracy": "accuracy/",
     "log-lines": "concepts/log-lines/",
+    "versions": "versions/",
     "calculators": "concepts/why-calculators-disagree/",
     "gpus": "gpus/",
     "architectures": "architectures/",

@@ -63,7 +63,7 @@ def upgrade_blocks(request: Mapping[str, object], old: str, new: str) -> tuple[B
     """
     found = upgrade(parse_request(request), old, new)
     notes = [Note("warning", (note,)) for note in found.notes]
-    return (*notes, *_refusals(found), upgrade_table(request, found), *_without_effect(found))
+    return (*notes, *_refusals(found), upgrade_table(request, found), *_without_effect(request, found))
 
 
 def upgrade_table(request: Mapping[str, object], found: Upgrade) -> Table:
@@ -127,11 +127,12 @@ def _refusals(found: Upgrade) -> list[Note]:
     ]
 
 
-def _without_effect(found: Upgrade) -> tuple[Block, ...]:
+def _without_effect(request: Mapping[str, object], found: Upgrade) -> tuple[Block, ...]:
     idle = [change for change in found.changes if not change.has_effect]
     if not idle:
         return ()
     rows = tuple(Row(((switch_link(change.switch),), (change.old,), (change.new,))) for change in idle)
     columns = (Column("Switch"), Column(f"vLLM {found.from_version}"), Column(f"vLLM {found.to_version}"))
     summary = f"{len(idle)} of {len(found.changes)} switches that differ between the two change nothing here"
-    return (Details(summary, (Table("Switches turned without effect on this deployment", columns, rows),)),)
+    caption = f"Switches without effect on {_condition(request)}"
+    return (Details(summary, (Table(caption, columns, rows),)),)

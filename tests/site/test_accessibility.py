@@ -29,6 +29,7 @@ KINDS = (
     "api/",
     "data/",
     "changes/",
+    "versions/",
 )
 NARROW = 390
 

@@ -133,6 +133,7 @@ def test_every_page_kind_is_valid_html(site: Path) -> None:
         "cli-reference/index.html",
         "data/index.html",
         "changes/index.html",
+        "versions/index.html",
     ]
     assert {kind: problems(site / kind) for kind in kinds} == dict.fromkeys(kinds, ())
 
