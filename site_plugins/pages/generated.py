@@ -4,8 +4,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 _MARK = re.compile(r"<!-- kv:(\d+) -->")
+_PLAIN_TABLE = re.compile(r"<table>")
+_OPENED = '<table class="kv-table kv-table--written">'
+_OPENED_TO_END = re.compile(rf"{_OPENED}.*?</table>", re.DOTALL)
 _MARKDOWN_NEVER_ACTS_ON = frozenset(" .,:;/()-+×÷=")
 
 
@@ -61,3 +65,13 @@ def front_matter(meta: Mapping[str, object]) -> str:
 def as_text(text: str) -> str:
     """Returns text for a line of Markdown: entities instead of every character that might be acted on."""
     return "".join(char if char.isalnum() or char in _MARKDOWN_NEVER_ACTS_ON else f"&#{ord(char)};" for char in text)
+
+
+def reachable_tables(html: str) -> str:
+    """Returns a written page's HTML with its tables as the generated ones are: in a box that scrolls and takes the focus."""
+    numbers = count(1)
+    opened = _PLAIN_TABLE.sub(
+        lambda _: f'<div class="kv-scroll" tabindex="0" role="region" aria-label="Table {next(numbers)}">{_OPENED}',
+        html,
+    )
+    return _OPENED_TO_END.sub(r"\g<0></div>", opened)

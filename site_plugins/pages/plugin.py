@@ -16,7 +16,7 @@ from site_plugins.accuracy.page import accuracy_files
 from site_plugins.charts.figure import kept_drawings
 from site_plugins.pages.answers import Answers
 from site_plugins.pages.build import catalogue_files, page_store
-from site_plugins.pages.generated import whole
+from site_plugins.pages.generated import reachable_tables, whole
 from site_plugins.pages.placeholders import PlaceholderError, Tables, fill
 from site_plugins.pages.tables import architecture_table, calculator_table, gpu_table
 from site_plugins.published.build import published_files
@@ -112,6 +112,20 @@ class PagesPlugin(BasePlugin[PagesConfig]):
             return fill(markdown, page.meta.get("kv", {}), self._answers, self._tables)
         except PlaceholderError as error:
             raise PluginError(f"{page.file.src_uri}: {error}") from error
+
+    def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+        """Puts the tables of a written page in boxes that scroll and take the focus.
+
+        Args:
+            html: The page's content.
+            page: The page.
+            config: MkDocs' configuration.
+            files: All files.
+
+        Returns:
+            The content.
+        """
+        return html if page.file.generated_by is not None else reachable_tables(html)
 
     def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:
         """Puts a generated page's HTML in place of its marks.

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Iterator
 from functools import partial
+from html import escape
 
 from kvcore.cli import build_parser
 from site_plugins.pages.generated import GeneratedFile, front_matter
@@ -43,4 +44,5 @@ def _help(parser: argparse.ArgumentParser) -> str:
     parser.formatter_class = partial(argparse.HelpFormatter, width=_WIDTH)  # type: ignore[assignment]
     if hasattr(parser, "color"):
         parser.color = False
-    return f"```text\n{parser.format_help().rstrip()}\n```\n"
+    # Not a fenced block: thirty buttons to copy what nobody copies would only crowd the page's landmarks.
+    return f'<pre class="kv-help" tabindex="0">{escape(parser.format_help().rstrip())}</pre>\n'

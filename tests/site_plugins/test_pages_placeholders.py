@@ -6,6 +6,7 @@ import pytest
 from kvcore.errors import FieldError
 from kvcore.report.report import Report
 from site_plugins.pages.answers import Answers
+from site_plugins.pages.generated import reachable_tables
 from site_plugins.pages.placeholders import PlaceholderError, fill
 from tests.report.reports import HOSTILE_REPORT, REPORT
 
@@ -86,3 +87,10 @@ def test_each_question_is_asked_once() -> None:
 
     fill("{{ kv dense model }} {{ kv dense model }}", QUESTIONS, Answers(ask))
     assert len(asked) == 1
+
+
+def test_the_tables_of_a_written_page_can_be_scrolled_with_a_keyboard() -> None:
+    assert reachable_tables("<table><tr></tr></table> <table class='kv-table'></table>") == (
+        '<div class="kv-scroll" tabindex="0" role="region" aria-label="Table 1">'
+        "<table class=\"kv-table kv-table--written\"><tr></tr></table></div> <table class='kv-table'></table>"
+    )
