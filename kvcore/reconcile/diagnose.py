@@ -1,5 +1,6 @@
 """Why a log and kvcore differ: every candidate cause is tried alone, and those that close the gap exactly are ranked."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,6 +9,12 @@ from kvcore.reconcile.causes import CAUSES, Question
 from kvcore.reconcile.implied import Implied
 from kvcore.reconcile.predict import Prediction, may_close, predict
 from kvcore.reconcile.record import LogRecord
+
+REPRESENTATIVES = ("0.27.0", "0.22.0", "0.19.0", "0.13.0", "0.11.0")
+"""One release for each way of counting tokens, windows and states, the newest first."""
+
+FIGURES_FOR_TWO = 2
+"""Figures that must agree before two causes at once are believed."""
 
 WEIGHTS_PERCENT = 5.0
 """Estimated weights this near to the logged ones speak for a candidate."""
@@ -46,20 +53,31 @@ def diagnose(record: LogRecord, implied: Implied, base: Prediction) -> tuple[Dia
         has ``closes`` False.
     """
     inputs = {} if base.report is None else {name: item.value for name, item in base.report.inputs.items()}
-    question = Question(record=record, request=implied.request, inputs=inputs)
+    tried = _try_all(record, implied, Question(record=record, request=implied.request, inputs=inputs), {})
+    closing = sorted((item for item in tried if item.closes), key=_rank)
+    if not closing and _may_be_two(record, implied, base):
+        closing = _under_other_releases(record, implied, inputs)
+    if closing:
+        return tuple(closing)
+    nearer = [item for item in tried if item.distance < base.distance]
+    return tuple(sorted(nearer, key=lambda item: item.distance)[:1])
+
+
+def _try_all(record: LogRecord, implied: Implied, question: Question, together: Mapping[str, Any]) -> list[Diagnosis]:
+    """The best variant of every cause, each tried with what is changed ``together`` with it."""
     tried: list[Diagnosis] = []
     for cause in CAUSES:
-        if cause.engine != record.engine:
+        if cause.engine != record.engine or cause.key in together:
             continue
         found = []
-        for words, changes in cause.variants(question):
+        for words, own in cause.variants(question):
+            changes = {**together, **own}
             altered = {name: value for name, value in {**implied.request, **changes}.items() if value is not None}
             prediction = may_close(record, altered)
             if prediction is not None and prediction.closes:
                 prediction = predict(record, altered)
             if prediction is None or not prediction.rows:
                 continue
-            stated = tuple(name for name in changes if name in implied.sources)
             found.append(
                 Diagnosis(
                     key=cause.key,
@@ -67,17 +85,32 @@ def diagnose(record: LogRecord, implied: Implied, base: Prediction) -> tuple[Dia
                     words=words,
                     changes={name: value for name, value in changes.items() if value is not None},
                     closes=prediction.closes,
-                    contradicts=stated,
+                    contradicts=tuple(name for name in changes if name in implied.sources),
                     distance=prediction.distance,
                     weights_match=_weights_match(prediction),
                 )
             )
         tried.extend(_best(found))
-    closing = sorted((item for item in tried if item.closes), key=_rank)
-    if closing:
-        return tuple(closing)
-    nearer = [item for item in tried if item.distance < base.distance]
-    return tuple(sorted(nearer, key=lambda item: item.distance)[:1])
+    return tried
+
+
+def _may_be_two(record: LogRecord, implied: Implied, base: Prediction) -> bool:
+    """Whether the release, which the log does not print, may hide another cause; one figure alone would prove nothing."""
+    enough = len(base.checked) >= FIGURES_FOR_TWO
+    return record.engine == "vllm" and "engine_version" not in implied.request and enough
+
+
+def _under_other_releases(record: LogRecord, implied: Implied, inputs: Mapping[str, Any]) -> list[Diagnosis]:
+    """Causes that close the gap together with a release other than the newest; the newest such release counts."""
+    question = Question(record=record, request=implied.request, inputs=inputs)
+    for version in REPRESENTATIVES:
+        tried = _try_all(record, implied, question, {"engine_version": version})
+        closing = sorted((item for item in tried if item.closes), key=_rank)
+        if closing:
+            return [
+                dataclasses.replace(item, words=f"{item.words}, under the rules of vLLM {version}") for item in closing
+            ]
+    return []
 
 
 def _best(found: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:

@@ -4,6 +4,7 @@ Only what belongs to the question is taken over: engine flags kvcore knows, the 
 path, a host, a user or a private name never becomes part of a request, so none can reach a link or a command.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,9 @@ _NOT_FROM_FLAGS = frozenset({
 
 _RENAMED = {"max_seq_len": "max_model_len", "kv_cache_memory": "kv_cache_memory_bytes"}
 """Names of the engine's resolved configuration, and the flag each stands for."""
+
+_WORD = re.compile(r"[A-Za-z0-9_.,+ -]{1,60}")
+"""What a text may hold: names of formats, kernels, releases and cards, and no path or address."""
 
 _MODEL_FLAGS = ("model", "model_tag", "model_path", "served_model_name", "general.name")
 
@@ -108,7 +112,7 @@ def _put_figures(record: LogRecord, put: Any) -> None:
 
 def _accepted(name: str, value: object) -> bool:
     """Whether a value may stand in a request under this name."""
-    if value is None:
+    if value is None or (isinstance(value, str) and name != "model" and not _WORD.fullmatch(value)):
         return False
     try:
         parse_request({"model": "any/model", name: value} if name != "model" else {name: value})

@@ -104,3 +104,12 @@ def test_a_cause_that_the_log_contradicts_comes_after_those_it_does_not() -> Non
 
     assert dtype.contradicts == ("kv_cache_dtype",)
     assert found.diagnoses.index(dtype) > 0
+
+
+def test_a_cause_behind_a_release_that_the_log_does_not_print_is_found_with_it() -> None:
+    older = {**WINDOWS, "engine_version": "0.19.1", "max_num_batched_tokens": 4096}
+
+    found = reconcile(read_log_text(vllm_log(older)), WINDOWS)
+
+    assert found.diagnoses[0].key == "in_flight"
+    assert found.diagnoses[0].changes == {"engine_version": "0.19.0", "max_num_batched_tokens": 4096}
