@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kvcore.budget.fitted import FIT, MIB, Fit, SamplerEra
-from tools.budget_logs import LogCase, budget_cases, quantiles, residuals
+from site_plugins.accuracy.memory import LogCase, budget_cases, quantiles, residuals
 
 TARGET = Path(__file__).resolve().parent.parent / "kvcore" / "budget" / "fitted.py"
 

@@ -9,6 +9,8 @@ from kvcore.report.figures import count
 from kvcore.report.sections.wording import capitalised
 from kvcore.report.writers import html
 from site_plugins.accuracy.measure import Outcome, equal_and_all
+from site_plugins.accuracy.memory import budget_table, weights_table
+from site_plugins.accuracy.memory_page import budget_rows, budget_summary, weights_rows, weights_summary
 from site_plugins.pages.generated import GeneratedFile, Html, front_matter, page
 
 PLACE = "accuracy.md"
@@ -76,6 +78,12 @@ def accuracy_page(outcomes: Sequence[Outcome], models: Collection[str]) -> list[
                 _grouped(estimates, lambda item: item.release),
             )
         ),
+        "## Weights beside logs {#weights}\n",
+        f"{weights_summary(weights_table())}\n",
+        _html(weights_rows()),
+        "## Budgets beside logs {#budgets}\n",
+        f"{budget_summary(budget_table())}\n",
+        _html(budget_rows()),
         f"## Misses {{#misses}}\n\n{len(misses)} of {len(outcomes):,} comparisons.\n",
     ]
     parts += [_html(_misses(misses))] if misses else []

@@ -1,7 +1,7 @@
 """Public startup logs: weights as loaded, and budgets inside the stated interval."""
 
 from kvcore.budget.fitted import FIT
-from tools.budget_logs import budget_table, load_cases, weights_table
+from site_plugins.accuracy.memory import budget_table, load_cases, weights_table
 
 
 def quantile(values: list[float], share: float) -> float:

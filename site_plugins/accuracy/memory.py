@@ -24,7 +24,7 @@ from kvcore.engines.vllm.weighing import weigh_deployment
 from kvcore.request import Request, parse_request
 from kvcore.subject import subject_of
 
-LOGS = Path(__file__).resolve().parent.parent / "tests" / "golden" / "logs" / "memory.jsonl"
+LOGS = Path(__file__).resolve().parents[2] / "tests" / "golden" / "logs" / "memory.jsonl"
 
 
 @dataclass(frozen=True, kw_only=True)
