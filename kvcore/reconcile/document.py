@@ -43,6 +43,12 @@ UNEXPLAINED = (
     "part. The computed figures are left as they are."
 )
 
+SGLANG_UNEXPLAINED = (
+    "The figures differ by more than 1 %, and no single cause closes the gap. SGLang divides what the rank with the least "
+    "free memory has left, which these lines may not show; else the layout kvcore used is wrong for this model, or misses "
+    "a part."
+)
+
 _VERDICTS = {
     "equal": ("info", "Every figure is equal to what kvcore computes."),
     "within_rounding": ("info", "Every figure agrees: a budget that prints as these digits gives exactly these numbers."),
@@ -50,6 +56,12 @@ _VERDICTS = {
     "unexplained": ("error", UNEXPLAINED),
     "not_compared": ("info", "Read, but not compared."),
 }  # fmt: skip
+
+
+_SGLANG_VERDICTS = {
+    "within_rounding": ("info", "The figures agree within 1 %: SGLang reads free memory again after printing it."),
+    "unexplained": ("error", SGLANG_UNEXPLAINED),
+}
 
 
 def document(found: Reconciliation, base: str = "") -> Document:
@@ -77,7 +89,9 @@ def _verdict(found: Reconciliation) -> Iterator[Block]:
                 f", {grouped(record.lines)} lines read, {len(record.figures)} figures found.",
             )
         )
-    kind, words = _VERDICTS[found.verdict]
+    kind, words = (_SGLANG_VERDICTS if record.engine == "sglang" else _VERDICTS).get(
+        found.verdict, _VERDICTS[found.verdict]
+    )
     yield Note(kind, (Strong(words),))  # type: ignore[arg-type]
     if found.prediction is not None:
         for error in found.prediction.errors:
