@@ -34,6 +34,7 @@ class Outcome:
         asked: The request's fields on one line.
         difference: How kvcore differs, or why it gives no figure; empty where every figure is equal.
         address: Where the log is, for logs.
+        explained: Whether the difference is a reason written down beside the log: a fact it lacks, or a build of its own.
     """
 
     source: str
@@ -43,6 +44,7 @@ class Outcome:
     asked: str
     difference: str
     address: str = ""
+    explained: bool = False
 
     @property
     def equal(self) -> bool:
@@ -87,6 +89,7 @@ def _logs(folder: Path, ask: Ask) -> Iterator[Outcome]:
                 asked=_asked({**request, **{name: line[name] for name in _PRINTED if name in line}}),
                 difference=_DIFFERENCES[file.stem](line, ask),
                 address=line.get("url") or "",
+                explained=bool(line.get("reason")),
             )
 
 

@@ -49,7 +49,8 @@ def accuracy_page(outcomes: Sequence[Outcome], models: Collection[str]) -> list[
     code = [outcome for outcome in outcomes if outcome.source == "code"]
     logs = [outcome for outcome in outcomes if outcome.source == "log"]
     estimates = [outcome for outcome in outcomes if outcome.source == "estimate"]
-    misses = [outcome for outcome in outcomes if not outcome.equal]
+    misses = sorted((outcome for outcome in outcomes if not outcome.equal), key=lambda outcome: outcome.explained)
+    explained = sum(outcome.explained for outcome in misses)
     (equal, points), (reproduced, posted) = equal_and_all(code), equal_and_all(logs)
     meta = {
         "title": "Accuracy",
@@ -84,7 +85,10 @@ def accuracy_page(outcomes: Sequence[Outcome], models: Collection[str]) -> list[
         "## Budgets beside logs {#budgets}\n",
         f"{budget_summary(budget_table())}\n",
         _html(budget_rows()),
-        f"## Misses {{#misses}}\n\n{len(misses)} of {len(outcomes):,} comparisons.\n",
+        (
+            f"## Misses {{#misses}}\n\n{len(misses)} of {len(outcomes):,} comparisons are not equal. For {explained} of them "
+            "the reason is known beforehand: the log lacks a fact, or is of a build of its own.\n"
+        ),
     ]
     parts += [_html(_misses(misses))] if misses else []
     return [*parts, "## By model {#models}\n", Html(_models(outcomes, models))]
