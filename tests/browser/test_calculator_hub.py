@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, Request, Route, expect
+from playwright.sync_api import ConsoleMessage, Page, Request, Route, expect
 
 from tests.browser.conftest import REPORT_VIOLATIONS, VIOLATION
 from tests.browser.pages import START_TIMEOUT, Calculator
@@ -37,8 +37,12 @@ class StandIn:
         self.status = 200
         self.violations: list[str] = []
         page.add_init_script(REPORT_VIOLATIONS)
-        page.on("console", lambda message: VIOLATION in message.text and self.violations.append(message.text))
+        page.on("console", self.heard)
         page.context.route(f"{HUB}/**", self.reply)
+
+    def heard(self, message: ConsoleMessage) -> None:
+        if message.text.startswith(VIOLATION):
+            self.violations.append(message.text)
 
     def reply(self, route: Route) -> None:
         self.asked.append(route.request)

@@ -104,7 +104,7 @@ def test_a_sweep_is_drawn_listed_and_saved_as_kvcore_computes_it(calculator: Cal
         second="kv_cache_dtype",
         second_values="auto,fp8",
     )
-    axes = {"kv_cache_dtype": ["auto", "fp8"], "max_model_len": [8192, 32768]}
+    axes: dict[str, list[Any]] = {"kv_cache_dtype": ["auto", "fp8"], "max_model_len": [8192, 32768]}
     expect(found.locator("tbody tr")).to_have_count(4)
     expect(found.locator("polyline")).to_have_count(2)
     with calculator.page.expect_download() as saved:
