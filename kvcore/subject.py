@@ -58,11 +58,11 @@ class Subject:
             self.config,
             speculative_method=speculative.method,
             num_speculative_tokens=speculative.num_speculative_tokens,
-            drafter=_drafter(speculative),
+            drafter=drafter_config(speculative),
         )
 
 
-def _drafter(speculative: SpeculativeConfig) -> ModelConfig | None:
+def drafter_config(speculative: SpeculativeConfig) -> ModelConfig | None:
     """The drafter's own checkpoint: its config.json, or a catalogue model of its name."""
     if speculative.config is not None:
         return read_config(speculative.config)

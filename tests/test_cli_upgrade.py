@@ -15,7 +15,9 @@ def test_the_changes_that_matter_are_listed_with_figures_before_and_after(capsys
 
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "vLLM 0.19.1 → 0.33.0"
-    assert any(line.startswith("1. Windows and chunks keep the tokens of every batch in flight: no → yes") for line in lines)
+    assert any(
+        line.startswith("1. Windows and chunks keep the tokens of every batch in flight: no → yes") for line in lines
+    )
     assert any(line.startswith("2. GPU KV cache size, as printed") for line in lines)
     assert not any("max_model_len -1" in line for line in lines)
 

@@ -14,6 +14,7 @@ from kvcore.subcommands.streams import ANSWERED, DOES_NOT_FIT, say
 NAME = "solve"
 HELP = "ask the other way round: longest context, smallest budget, fewest GPUs, best split, utilization"
 
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the question, the wish and the deployment's flags."""
     parser.add_argument("question", choices=NAMES, metavar="QUESTION", help=", ".join(NAMES))

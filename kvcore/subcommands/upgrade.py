@@ -30,7 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the two releases and the request's flags."""
     parser.add_argument("--from", dest="old", required=True, metavar="RELEASE", help="the release before")
     parser.add_argument(
-        "--to", dest="new", default=PROFILES[-1].version, metavar="RELEASE", help="the release after; default: %(default)s"
+        "--to",
+        dest="new",
+        default=PROFILES[-1].version,
+        metavar="RELEASE",
+        help="the release after; default: %(default)s",
     )
     parser.add_argument("--all", action="store_true", help="list switches without effect on this deployment too")
     parser.add_argument("--json", action="store_true", help="print the upgrade as one line of JSON")

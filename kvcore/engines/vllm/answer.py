@@ -170,7 +170,9 @@ def _capacity(result: Answer) -> Capacity:
 
 def _warnings(result: Answer) -> tuple[str, ...]:
     warnings = [*release_notes(result.settings.engine_version), *result.layout.notes, *result.subject.notes]
-    warnings.extend(memory_warnings(result.request, result.settings, result.budget, result.weights_reason))
+    warnings.extend(
+        memory_warnings(result.request, result.settings, result.budget, result.weights, result.weights_reason)
+    )
     parts = [item.part for item in result.plan.parts]
     if any(part.cache.growth != "per_token" for part in parts):
         warnings.append(

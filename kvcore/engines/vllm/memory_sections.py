@@ -9,6 +9,7 @@ from kvcore.budget.weights import ModelWeights
 from kvcore.engines.vllm.plan import Plan
 from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.engines.vllm.weighing import whole_bytes
+from kvcore.layout.drafters import NOTHING_CACHED
 from kvcore.report.report import CapacityInterval, WeightGroup, Weights
 from kvcore.request import Request
 from kvcore.subject import Subject
@@ -59,7 +60,9 @@ def reported_weights(weights: ModelWeights | None, reason: str, subject: Subject
     return weights_section(weights, published, whole, reason)
 
 
-def memory_warnings(request: Request, settings: EngineSettings, budget: Budget, weights_reason: str) -> tuple[str, ...]:
+def memory_warnings(
+    request: Request, settings: EngineSettings, budget: Budget, weights: ModelWeights | None, weights_reason: str
+) -> tuple[str, ...]:
     """What the reader must know about weights and budget."""
     warnings = []
     if budget.kv_cache_bytes is None:
@@ -73,6 +76,8 @@ def memory_warnings(request: Request, settings: EngineSettings, budget: Budget, 
         warnings.append(LOGGED_BUDGET)
     if budget.kind == "estimated":
         warnings.extend(_estimate_warnings(request, settings, budget))
+        if _misses_drafter(request, weights):
+            warnings.append("The drafter's weights are not taken off: add them to weights_gib.")
     if settings.data_parallel_size > 1:
         warnings.append(
             f"Bytes, tokens and concurrency are those of one of {settings.data_parallel_size} data-parallel ranks; each has "
@@ -96,6 +101,13 @@ SYSTEM_MINIMUM = 3 << 29
 """1.5 GiB: what contexts, communicators and allocations after start-up take outside the share in use."""
 
 
+def _misses_drafter(request: Request, weights: ModelWeights | None) -> bool:
+    """Whether a drafter with tensors of its own is not among the weights taken off."""
+    if request.speculative_config is None or request.speculative_config.method in NOTHING_CACHED:
+        return False
+    return request.weights_gib is not None or weights is None or weights.drafter_bytes is None
+
+
 def _estimate_warnings(request: Request, settings: EngineSettings, budget: Budget) -> list[str]:
     warnings = [ESTIMATED]
     if budget.missing_bytes:
@@ -108,8 +120,6 @@ def _estimate_warnings(request: Request, settings: EngineSettings, budget: Budge
             f"Only {slack / GIB:.2f} GiB are left outside gpu_memory_utilization: below about 1.5 GiB start-up may run out of "
             "memory."
         )
-    if request.speculative_config is not None and request.speculative_config.method not in {"ngram", "suffix"}:
-        warnings.append("The drafter's weights are not taken off: add them to weights_gib.")
     if settings.gpu.name == "GB10":
         warnings.append("The GPU shares its memory with the host: what the host uses is not free for the cache.")
     return warnings
