@@ -1,10 +1,10 @@
 """What loading adds to the weights: tables of rotary positions, and the copies latent attention absorbs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kvcore.budget.weights.modules import Linear, Network
+from kvcore.budget.weights.modules import Linear, Module, Network
 from kvcore.budget.weights.ranks import Ranks, linear_shape
 from kvcore.config import ModelConfig
 
@@ -21,8 +21,14 @@ class Extra:
     source: str
 
 
-def load_extras(config: ModelConfig, network: Network, ranks: Ranks, layers: range) -> tuple[Extra, ...]:
-    """Everything loading adds on one GPU of the stage that holds these layers."""
+def load_extras(
+    config: ModelConfig, network: Network, ranks: Ranks, layers: range, drafter: Iterable[Module] = ()
+) -> tuple[Extra, ...]:
+    """Everything loading adds on one GPU of the stage that holds these layers and these modules of a drafter.
+
+    A drafter inside the checkpoint looks positions up in the model's tables (vLLM 0.33.0 `get_rope`).
+    """
+    modules = (module for index in layers for module in network.layers[index])
     extras = (
         Extra(
             name="RoPE tables",
@@ -31,21 +37,20 @@ def load_extras(config: ModelConfig, network: Network, ranks: Ranks, layers: ran
         ),
         Extra(
             name="absorbed latent projections",
-            bytes=absorbed_bytes(network, ranks, layers),
+            bytes=absorbed_bytes((*modules, *drafter), ranks),
             source="vLLM 0.33.0 `MLAAttention.process_weights_after_loading`: W_UK_T and W_UV beside kv_b_proj",
         ),
     )
     return tuple(extra for extra in extras if extra.bytes)
 
 
-def absorbed_bytes(network: Network, ranks: Ranks, layers: range) -> int:
+def absorbed_bytes(modules: Iterable[Module], ranks: Ranks) -> int:
     """16-bit copies of the key and value halves of every latent layer's up-projection."""
     total = 0
-    for index in layers:
-        for module in network.layers[index]:
-            if isinstance(module, Linear) and module.attends == "latent":
-                shape = linear_shape(module, ranks)
-                total += shape.size * shape.inputs * HALF
+    for module in modules:
+        if isinstance(module, Linear) and module.attends == "latent":
+            shape = linear_shape(module, ranks)
+            total += shape.size * shape.inputs * HALF
     return total
 
 

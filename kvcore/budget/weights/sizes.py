@@ -34,6 +34,12 @@ class StageWeights:
         """All groups together."""
         return sum(self.by_group.values())
 
+    def with_group(self, group: str, weights: "StageWeights") -> "StageWeights":
+        """These weights and others, which count as one group."""
+        return StageWeights(
+            by_group={**self.by_group, group: weights.bytes}, allocated=self.allocated + weights.allocated
+        )
+
 
 def stage_weights(
     network: Network, ranks: Ranks, stage_layers: Sequence[int], dtype: str, quantization: Quantization
@@ -71,6 +77,17 @@ def stage_weights(
 def draft_weights(network: Network, ranks: Ranks, dtype: str, quantization: Quantization) -> int:
     """Bytes of the checkpoint's own drafter on one GPU of the last stage; 0 where it has none."""
     return _weigh([(module.name, module) for module in network.draft], ranks, dtype, quantization).bytes
+
+
+def weights_of_modules(
+    named: Sequence[tuple[str, Module]], ranks: Ranks, dtype: str, quantization: Quantization
+) -> StageWeights:
+    """Weights of modules by path on one GPU.
+
+    Raises:
+        EngineRefusal: A module does not divide over the ranks.
+    """
+    return _weigh(named, ranks, dtype, quantization)
 
 
 def published_params(network: Network) -> int | None:

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kvcore.budget.weights.drafter import GROUP, DrafterNetwork
 from kvcore.budget.weights.extras import Extra, load_extras
 from kvcore.budget.weights.families import BUILDERS
 from kvcore.budget.weights.kernels import Platform
 from kvcore.budget.weights.methods import read_quantization
 from kvcore.budget.weights.modules import Network
 from kvcore.budget.weights.ranks import Ranks
-from kvcore.budget.weights.sizes import StageWeights, draft_weights, published_params, stage_weights
+from kvcore.budget.weights.sizes import StageWeights, draft_weights, published_params, stage_weights, weights_of_modules
 from kvcore.config import ModelConfig
 from kvcore.errors import config_error
 
@@ -33,6 +34,11 @@ class ModelWeights:
     params: int | None
     quantization: str
     draft_bytes: int
+
+    @property
+    def drafter_bytes(self) -> int | None:
+        """Bytes of the drafter among the last stage's; None where none is weighed."""
+        return self.stages[-1].by_group.get(GROUP)
 
     @property
     def bytes_per_gpu(self) -> int:
@@ -67,7 +73,12 @@ def network_of(config: ModelConfig) -> Network:
 
 
 def weigh(
-    config: ModelConfig, ranks: Ranks, stage_layers: Sequence[int], dtype: str, platform: Platform = PLATFORM
+    config: ModelConfig,
+    ranks: Ranks,
+    stage_layers: Sequence[int],
+    dtype: str,
+    platform: Platform = PLATFORM,
+    drafter: DrafterNetwork | None = None,
 ) -> ModelWeights:
     """Weighs a model.
 
@@ -77,6 +88,7 @@ def weigh(
         stage_layers: Layers of each pipeline stage.
         dtype: The model's element type after the engine's defaults.
         platform: What picks the kernels of experts.
+        drafter: What proposes tokens on the last stage, weighed as a group of its own.
 
     Raises:
         ConfigError: The architecture's weights or the quantization scheme are not known.
@@ -85,12 +97,23 @@ def weigh(
     network = network_of(config)
     quantization = read_quantization(config, platform)
     starts = [sum(stage_layers[:stage]) for stage in range(len(stage_layers))]
+    stages = stage_weights(network, ranks, stage_layers, dtype, quantization)
+    drafts = () if drafter is None else drafter.kept(len(stages))
+    if drafter is not None:
+        stored = read_quantization(drafter.config, platform)
+        stages = (*stages[:-1], stages[-1].with_group(GROUP, weights_of_modules(drafts, ranks, dtype, stored)))
     return ModelWeights(
         extras=tuple(
-            load_extras(config, network, ranks, range(start, start + count))
-            for start, count in zip(starts, stage_layers, strict=True)
+            load_extras(
+                config,
+                network,
+                ranks,
+                range(start, start + count),
+                [module for _, module in drafts] if stage == len(stages) - 1 else (),
+            )
+            for stage, (start, count) in enumerate(zip(starts, stage_layers, strict=True))
         ),
-        stages=stage_weights(network, ranks, stage_layers, dtype, quantization),
+        stages=stages,
         params=published_params(network),
         quantization=quantization.name,
         draft_bytes=draft_weights(network, ranks, dtype, quantization),

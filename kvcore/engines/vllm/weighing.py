@@ -5,20 +5,26 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from kvcore.budget.weights import ModelWeights, network_of, weigh
+from kvcore.budget.weights.drafter import DrafterNetwork
+from kvcore.budget.weights.families.drafters import own_drafter, whole_drafter
 from kvcore.budget.weights.kernels import Platform
 from kvcore.budget.weights.ranks import Ranks
 from kvcore.config import ModelConfig
 from kvcore.engines.vllm.profiles import parse_release
 from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.engines.vllm.stages import layers_per_stage
-from kvcore.errors import ConfigError
-from kvcore.request import Request
+from kvcore.errors import ConfigError, KvcoreError
+from kvcore.layout.drafters import MTP_METHODS
+from kvcore.request import Request, SpeculativeConfig
+from kvcore.subject import drafter_config
 
 HOPPER = (9, 0)
 
 WIDENS_FROM = (0, 28, 0)
 """Release from which Kimi's narrow shares of experts are padded (vLLM 0.28.0 `KimiMoE`)."""
 
+SHARES_FROM = (0, 33, 0)
+"""Release from which what a drafter shares with the model was read (vLLM 0.33.0 `load_eagle_model`)."""
 
 MOST_LAYERS = 2000
 
@@ -42,9 +48,10 @@ def _weighed(
     partition: tuple[int, ...] | None,
     dtype: str,
     platform: Platform,
+    drafter: DrafterNetwork | None,
 ) -> ModelWeights:
     layers = len(network_of(checkpoint.config).layers)
-    return weigh(checkpoint.config, ranks, layers_per_stage(layers, stages, partition), dtype, platform)
+    return weigh(checkpoint.config, ranks, layers_per_stage(layers, stages, partition), dtype, platform, drafter)
 
 
 def weigh_deployment(request: Request, config: ModelConfig, settings: EngineSettings) -> ModelWeights:
@@ -72,7 +79,35 @@ def weigh_deployment(request: Request, config: ModelConfig, settings: EngineSett
         request.pipeline_layer_partition,
         settings.dtype,
         platform,
+        _known_drafter(request.speculative_config, config, ranks, settings.pipeline_parallel_size, release),
     )
+
+
+def _known_drafter(
+    speculative: SpeculativeConfig | None,
+    config: ModelConfig,
+    ranks: Ranks,
+    stages: int,
+    release: tuple[int, int, int],
+) -> DrafterNetwork | None:
+    """The drafter, where its tensors and what it shares are known for certain.
+
+    EAGLE heads are not: whether they bring an embedding and a head stands in their tensors, not in their config (vLLM
+    0.33.0 `has_own_embed_tokens`, `has_own_lm_head`).
+    """
+    if speculative is None or release < SHARES_FROM:
+        return None
+    has_own_checkpoint = speculative.config is not None or speculative.model is not None
+    try:
+        if speculative.method in MTP_METHODS and not has_own_checkpoint:
+            return own_drafter(config)
+        is_plain = stages == 1 and ranks.data == 1 and not ranks.expert_parallel
+        if speculative.method == "draft_model" and is_plain:
+            found = drafter_config(speculative)
+            return None if found is None else whole_drafter(found, network_of(found))
+    except (KvcoreError, *MALFORMED):
+        return None
+    return None
 
 
 def known_weights(

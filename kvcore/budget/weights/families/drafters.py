@@ -1,0 +1,135 @@
+"""Drafters whose tensors are known: those inside a checkpoint, and small models that draft."""
+
+from collections.abc import Callable, Mapping
+
+from kvcore.budget.weights.drafter import (
+    GROUP,
+    NEXTN,
+    DrafterBuilder,
+    DrafterNetwork,
+    head_per_layer,
+    layer,
+    one_head,
+    table,
+)
+from kvcore.budget.weights.families.deepseek import DEEPSEEK_BLOCKS, GLM_LITE_BLOCKS, SPARSE_BLOCKS
+from kvcore.budget.weights.families.deepseek_v4 import attention as compressed_attention
+from kvcore.budget.weights.families.deepseek_v4 import experts as compressed_experts
+from kvcore.budget.weights.families.deepseek_v4 import head_connection, hyper_connections
+from kvcore.budget.weights.families.mixtures import GLM4_MOE_BLOCKS
+from kvcore.budget.weights.families.qwen import SHARED_MIXTURE, is_sparse
+from kvcore.budget.weights.families.text import QWEN2_BLOCKS
+from kvcore.budget.weights.modules import Module, Network, linear
+from kvcore.budget.weights.parts.attention import grouped_query
+from kvcore.budget.weights.parts.facts import LayerBlock
+from kvcore.budget.weights.parts.feed_forward import by_layer, gated_mlp
+from kvcore.budget.weights.quantization import quantization_section
+from kvcore.config import ModelConfig
+
+CHECKED_METHODS = frozenset({"", "fp8", "modelopt", "modelopt_fp4"})
+"""Values of `quant_method` under which drafters were held against the engine."""
+
+
+def own_drafter(config: ModelConfig) -> DrafterNetwork | None:
+    """The drafter inside a checkpoint (method ``mtp``); None where its tensors are not known for certain.
+
+    Raises:
+        ConfigError: The config lacks a size.
+    """
+    build = OWN_DRAFTERS.get(config.architecture)
+    section = quantization_section(config)
+    method = str(section.get("quant_method") or "").lower()
+    if build is None or method not in CHECKED_METHODS or (method == "fp8" and section.get("moe_quant_algo")):
+        return None
+    return build(config)
+
+
+def whole_drafter(config: ModelConfig, network: Network) -> DrafterNetwork | None:
+    """A small model that drafts, with an embedding and a head of its own (vLLM 0.33.0 `DraftModelProposer`).
+
+    None where the checkpoint is quantized: how the drafter's path matches lists of modules was not read.
+    """
+    if quantization_section(config):
+        return None
+    return DrafterNetwork(config=config, modules=tuple(network.named()))
+
+
+def plain_fusion(config: ModelConfig) -> tuple[Module, ...]:
+    """The embedding and the model's output, side by side, to the residual width: whole and never quantized."""
+    hidden = config.hidden_size
+    return (linear("eh_proj", GROUP, 2 * hidden, hidden, split="whole", quantizable=False),)
+
+
+def added_fusion(config: ModelConfig) -> tuple[Module, ...]:
+    """Two projections whose results are added, and the mixing of streams (`DeepSeekV4MultiTokenPredictorLayer`)."""
+    hidden = config.hidden_size
+    projections = (linear(name, GROUP, hidden, hidden, split="whole") for name in ("e_proj", "h_proj"))
+    return (*projections, *head_connection(config))
+
+
+def mimo(config: ModelConfig) -> DrafterNetwork:
+    """Qwen2 layers, counted from 0, that each fuse and normalize, with one unquantized head (vLLM 0.33.0 `MiMoMTP`)."""
+    return DrafterNetwork(
+        config=config,
+        modules=tuple(
+            (f"model.layers.{index}.{module.name}", module)
+            for index in range(config.integer(NEXTN))
+            for module in layer(config, QWEN2_BLOCKS, index, plain_fusion(config), norms=3)
+        ),
+        embedding=table(config, "model.embed_tokens"),
+        heads=(table(config, "lm_head"),),
+    )
+
+
+def _is_not_modelopt_fp4(config: ModelConfig) -> bool:
+    """ModelOpt's NVFP4 checkpoints keep the fusion in 16 bits (vLLM 0.33.0 `Qwen3_5MultiTokenPredictor`, `fc_quant`)."""
+    return "NVFP4" not in str(quantization_section(config).get("quant_algo"))
+
+
+def _always(config: ModelConfig) -> bool:
+    return True
+
+
+def _count(key: str) -> Callable[[ModelConfig], int]:
+    """Layers a key states, 1 where it is absent."""
+    return lambda config: config.integer(key, 1)
+
+
+def _exaone_count(config: ModelConfig) -> int:
+    """Layers stated beside the text config, 1 where the key is absent (vLLM 0.33.0 `Exaone4_5MultiTokenPredictor`)."""
+    stated = config.root.get(NEXTN)
+    return stated if isinstance(stated, int) else 1
+
+
+def _qwen(feed_forward: LayerBlock, key: str) -> DrafterBuilder:
+    """Gated full attention whatever the model's layers do."""
+    attention = grouped_query(qk_norm=True, gate="attn_output_gate=true", qkv_bias="attention_bias")
+    return one_head(
+        (attention, feed_forward), _count(key), quantizable_head=True, quantizes_fusion=_is_not_modelopt_fp4
+    )
+
+
+QWEN3_5 = _qwen(gated_mlp(), "mtp_num_hidden_layers")
+QWEN3_5_MOE = _qwen(SHARED_MIXTURE, "mtp_num_hidden_layers")
+SPARSE = head_per_layer(SPARSE_BLOCKS, plain_fusion)
+
+OWN_DRAFTERS: Mapping[str, DrafterBuilder] = {
+    "DeepseekV3ForCausalLM": head_per_layer(DEEPSEEK_BLOCKS, plain_fusion),
+    "DeepseekV32ForCausalLM": SPARSE,
+    "GlmMoeDsaForCausalLM": SPARSE,
+    "DeepseekV4ForCausalLM": head_per_layer(
+        (compressed_attention, compressed_experts, hyper_connections), added_fusion
+    ),
+    "Glm4MoeForCausalLM": head_per_layer(GLM4_MOE_BLOCKS, plain_fusion),
+    "Glm4MoeLiteForCausalLM": head_per_layer(GLM_LITE_BLOCKS, plain_fusion),
+    "Qwen3NextForCausalLM": _qwen(by_layer(is_sparse, SHARED_MIXTURE, gated_mlp()), NEXTN),
+    "Qwen3_5ForCausalLM": QWEN3_5,
+    "Qwen3_5ForConditionalGeneration": QWEN3_5,
+    "Qwen3_5MoeForCausalLM": QWEN3_5_MOE,
+    "Qwen3_5MoeForConditionalGeneration": QWEN3_5_MOE,
+    "MiMoForCausalLM": mimo,
+    "Exaone4_5_ForConditionalGeneration": one_head(
+        (grouped_query(qk_norm=True), gated_mlp()), _exaone_count, quantizable_head=False, quantizes_fusion=_always
+    ),
+}
+"""Drafters inside checkpoints, by the model's architecture."""
