@@ -209,14 +209,17 @@ class CapacityInterval:
 
 @dataclass(frozen=True, kw_only=True)
 class Capacity:
-    """How much fits on one GPU's budget. ``pools`` is filled by engines that divide the memory into several."""
+    """How much fits on one GPU's budget.
+
+    ``fits`` is null where no budget is known; ``pools`` is filled by engines that divide the memory into several.
+    """
 
     num_gpu_blocks: int | None
     concurrency: Concurrency
     tokens: Tokens
     max_model_len_that_fits: int | None
     binds: str | None
-    fits: bool
+    fits: bool | None
     max_running_requests: int | None = None
     needed_bytes: int | None = None
     short_bytes: int | None = None

@@ -41,7 +41,7 @@ def commands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Ar
 
 def _help(parser: argparse.ArgumentParser) -> str:
     # The width of this terminal, and colours where Python 3.14 prints them, are no part of the page.
-    parser.formatter_class = partial(argparse.HelpFormatter, width=_WIDTH)  # type: ignore[assignment]
+    parser.formatter_class = partial(argparse.HelpFormatter, width=_WIDTH)
     if hasattr(parser, "color"):
         parser.color = False
     # Not a fenced block: thirty buttons to copy what nobody copies would only crowd the page's landmarks.

@@ -191,7 +191,7 @@ def capacity_section(plan: Plan, charge: RequestCharge | None, budget: Budget) -
         tokens=Tokens(engine_log=plan.tokens, per_token_pool=_token_pool(plan) if fits else None),
         max_model_len_that_fits=None if fit is None else fit.longest,
         binds=max(charge.parts, key=lambda part: part.bytes_estimate).name,
-        fits=fits,
+        fits=None if fit is None else fit.fits,
         needed_bytes=None if fit is None else fit.needed_bytes,
         short_bytes=None if fit is None or fit.fits else fit.needed_bytes - fit.available_bytes,
         set_aside_blocks=plan.set_aside_blocks if fits else 0,

@@ -10,7 +10,7 @@ def headline(report: Report) -> tuple[Block, ...]:
     """Returns the headline box of an answer; nothing when the report holds only errors."""
     if report.layout is None:
         return ()
-    refused = report.capacity is not None and not report.capacity.fits
+    refused = report.capacity is not None and report.capacity.fits is False
     return (
         Headline(
             condition(report),
@@ -62,7 +62,7 @@ def _sentence(report: Report) -> Text:
     if capacity is None or request is None:
         return ("the layout alone; give a cache budget to see how many requests fit.",)
     length = count("request.max_model_len", request.max_model_len, "tokens")
-    if not capacity.fits:
+    if capacity.fits is False:
         return ("one request of ", length, " does not fit", *_shortfall(capacity))
     if capacity.concurrency.engine_log is None and capacity.concurrency.held is not None:
         held = times_at_most("capacity.concurrency.held", capacity.concurrency.held)
