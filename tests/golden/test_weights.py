@@ -101,7 +101,6 @@ DRAFTED = [
 ]
 NOT_WEIGHED = {
     "nvidia__DeepSeek-V4-Flash-NVFP4": "the engine stores its experts otherwise than the model's, by a rule not read",
-    "nvidia__NVIDIA-Nemotron-3-Super-120B-A12B-NVFP4": "its drafter follows a pattern of its own",
 }
 """Checkpoints whose drafters are not weighed, and why."""
 

@@ -103,6 +103,17 @@ def layer(
     return (*fusion, *modules, norm("norms", (BLOCK_NORMS + norms) * config.hidden_size))
 
 
+def plain_fusion(config: ModelConfig) -> tuple[Module, ...]:
+    """The embedding and the model's output, side by side, to the residual width: whole and never quantized."""
+    hidden = config.hidden_size
+    return (linear("eh_proj", GROUP, 2 * hidden, hidden, split="whole", quantizable=False),)
+
+
+def layer_count(key: str) -> Callable[[ModelConfig], int]:
+    """Layers a key states, 1 where it is absent."""
+    return lambda config: config.integer(key, 1)
+
+
 def table(config: ModelConfig, path: str, *, quantizable: bool = False) -> Vocabulary:
     """An embedding or a head over the model's vocabulary."""
     rows = config.integer("vocab_size")

@@ -64,8 +64,12 @@ def nemotron_kind(config: ModelConfig, index: int) -> str:
 
 
 def nemotron_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:
-    """One layer of Nemotron-H: a state, attention, a dense layer or experts (vLLM 0.33.0 `NemotronHForCausalLM`)."""
-    kind = nemotron_kind(config, index)
+    """One layer of Nemotron-H (vLLM 0.33.0 `NemotronHForCausalLM`)."""
+    return nemotron_block(config, nemotron_kind(config, index))
+
+
+def nemotron_block(config: ModelConfig, kind: str) -> tuple[Module, ...]:
+    """What a layer of a kind mixes with: a state, attention, a dense layer or experts."""
     hidden = config.hidden_size
     if kind == "mamba":
         sizes = Mamba2Sizes(
