@@ -109,8 +109,7 @@ def _always(config: ModelConfig) -> bool:
 
 def _exaone_count(config: ModelConfig) -> int:
     """Layers stated beside the text config, 1 where the key is absent (vLLM 0.33.0 `Exaone4_5MultiTokenPredictor`)."""
-    stated = config.root.get(NEXTN)
-    return stated if isinstance(stated, int) else 1
+    return stated if isinstance(stated := config.root.get(NEXTN), int) else 1
 
 
 def _qwen(feed_forward: LayerBlock, key: str, *, quantizable_head: bool = True) -> DrafterBuilder:
