@@ -259,17 +259,18 @@ class Weights:
     """Weight bytes on the fullest GPU and the model's parameter count.
 
     Attributes:
-        bytes_per_gpu: Bytes of the tensors as the engine creates them, on the fullest pipeline stage.
+        bytes_per_gpu: Bytes of the model's own tensors as the engine creates them, on the fullest pipeline stage.
         params: Published parameters, without a drafter.
         kind: ``derived``, or ``unknown`` where the architecture or the quantization scheme is not known.
         quantization: How the checkpoint stores its tensors; empty for no scheme.
         loaded_bytes: What the engine logs as "Model loading took": allocated bytes, tables and copies included.
-        stage_bytes: Bytes on one GPU of each stage.
+        stage_bytes: Bytes of the model's own tensors on one GPU of each stage.
         groups: Bytes of the fullest stage by what they are for.
         extras: What loading adds on that GPU.
         published_bytes: Size of the published files; None where the catalogue has none.
         difference_bytes: The model's tensors over all GPUs, each once, minus the published size.
         reason: Why the weights are not known.
+        drafter_bytes: Bytes a drafter adds on the last stage; None where none is weighed.
     """
 
     bytes_per_gpu: int | None
@@ -283,6 +284,7 @@ class Weights:
     published_bytes: int | None = None
     difference_bytes: int | None = None
     reason: str = ""
+    drafter_bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,6 +49,8 @@ def _document(model: str, weights: Weights) -> Document:
         for index, group in enumerate(weights.groups)
     ]
     rows.append(_row("tensors of the fullest GPU", "weights.bytes_per_gpu", weights.bytes_per_gpu or 0, total=True))
+    if weights.drafter_bytes is not None:
+        rows.append(_row("+ drafter, on the last stage", "weights.drafter_bytes", weights.drafter_bytes))
     rows += [
         _row(f"+ {extra.name}", f"weights.extras.{index}.bytes", extra.bytes)
         for index, extra in enumerate(weights.extras)

@@ -50,8 +50,7 @@ def report(config: dict[str, Any], **given: Any) -> Any:
 
 
 def drafter_group(config: dict[str, Any], **given: Any) -> int | None:
-    groups = report(config, **given).weights.groups
-    return next((group.bytes for group in groups if group.name == "drafter"), None)
+    return report(config, **given).weights.drafter_bytes
 
 
 def test_a_drafter_on_one_stage_uses_the_model_s_embedding_and_head() -> None:

@@ -38,14 +38,9 @@ NOT_COUNTED = {
 
 
 def drafter_bytes(weights: Mapping[str, Any]) -> int | None:
-    """Bytes of the drafter, where one is among the weights."""
-    return next((group["bytes"] for group in weights["groups"] if group["name"] == "drafter"), None)
-
-
-def without_drafter(weights: Mapping[str, Any]) -> list[int]:
-    """Bytes of every stage as the engine counts them: the model's own. Points with drafters have one stage."""
-    *others, last = weights["stage_bytes"]
-    return [*others, last - (drafter_bytes(weights) or 0)]
+    """Bytes of the drafter, which the engine counts apart from the model's own."""
+    found: int | None = weights["drafter_bytes"]
+    return found
 
 
 def errors() -> Iterator[tuple[str, float, bool]]:
@@ -58,8 +53,8 @@ def errors() -> Iterator[tuple[str, float, bool]]:
                 if found.get("bytes_per_gpu") is None:
                     yield f"{config} {point.id}", 1.0, False
                     continue
-                stages = without_drafter(found)
-                error = abs(max(stages) / max(engine) - 1)
+                stages = found["stage_bytes"]
+                error = abs(found["bytes_per_gpu"] / max(engine) - 1)
                 is_plain = all(set(dtypes) <= SIXTEEN_BIT for dtypes in point.weights["by_dtype"])
                 yield f"{config} {point.id}", error, not is_plain or stages == engine
 

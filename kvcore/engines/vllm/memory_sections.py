@@ -6,6 +6,7 @@ from typing import Any
 from kvcore.arithmetic import GIB
 from kvcore.budget import Budget
 from kvcore.budget.weights import ModelWeights
+from kvcore.budget.weights.drafter import GROUP as DRAFTER
 from kvcore.engines.vllm.plan import Plan
 from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.engines.vllm.weighing import whole_bytes
@@ -30,19 +31,22 @@ def weights_section(
     """
     if weights is None:
         return Weights(bytes_per_gpu=None, params=None, kind="unknown", reason=reason)
-    fullest = weights.fullest
+    own = [stage.bytes - stage.by_group.get(DRAFTER, 0) for stage in weights.stages]
+    fullest = max(range(len(own)), key=lambda stage: own[stage])
+    groups = weights.stages[fullest].by_group.items()
     published_bytes = next((published[key] for key in PUBLISHED_KEYS if isinstance(published.get(key), int)), None)
     return Weights(
-        bytes_per_gpu=weights.bytes_per_gpu,
+        bytes_per_gpu=own[fullest],
         params=weights.params,
         kind="derived",
         quantization=weights.quantization,
         loaded_bytes=max(weights.loaded_bytes(stage) for stage in range(len(weights.stages))),
-        stage_bytes=tuple(stage.bytes for stage in weights.stages),
-        groups=tuple(WeightGroup(name=name, bytes=size) for name, size in weights.stages[fullest].by_group.items()),
+        stage_bytes=tuple(own),
+        groups=tuple(WeightGroup(name=name, bytes=size) for name, size in groups if name != DRAFTER),
         extras=tuple(WeightGroup(name=extra.name, bytes=extra.bytes) for extra in weights.extras[fullest]),
         published_bytes=published_bytes,
         difference_bytes=None if published_bytes is None or whole_bytes is None else whole_bytes - published_bytes,
+        drafter_bytes=weights.drafter_bytes,
     )
 
 
