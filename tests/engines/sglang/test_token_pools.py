@@ -46,7 +46,9 @@ def test_ranks_beyond_the_kv_heads_keep_one_head_each() -> None:
     ranks = 8
     one_head = CELL // KV_HEADS
 
-    assert ask(DENSE, tp_size=ranks).layout.bytes_per_token == one_head  # type: ignore[union-attr]
+    layout = ask(DENSE, tp_size=ranks).layout
+    assert layout is not None
+    assert layout.bytes_per_token == one_head
 
 
 def test_attention_groups_keep_the_heads_of_their_ranks() -> None:
@@ -127,7 +129,9 @@ def test_a_sparse_latent_in_bfloat16_with_its_indexer_key() -> None:
     latent = (LATENT_RANK + ROTARY) * BYTES_OF_BFLOAT16
     indexer = INDEX_DIM + scale_bytes
 
-    assert ask(SPARSE, gpu="H200").layout.bytes_per_token == LAYERS * (latent + indexer)  # type: ignore[union-attr]
+    layout = ask(SPARSE, gpu="H200").layout
+    assert layout is not None
+    assert layout.bytes_per_token == LAYERS * (latent + indexer)
 
 
 def test_a_sparse_latent_in_fp8_carries_scales_and_a_wide_rotary_key_on_hopper() -> None:
