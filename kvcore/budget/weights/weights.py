@@ -1,7 +1,9 @@
 """Weights: bytes on each GPU and published parameters, from the configuration alone."""
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 from kvcore.budget.weights.drafter import GROUP, DrafterNetwork
 from kvcore.budget.weights.extras import Extra, load_extras
@@ -15,6 +17,19 @@ from kvcore.config import ModelConfig
 from kvcore.errors import config_error
 
 PLATFORM = Platform()
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A config that is the same as another when its text is: what depends on nothing else is worked out once."""
+
+    text: str
+    config: ModelConfig = field(compare=False)
+
+
+def checkpoint_of(config: ModelConfig) -> Checkpoint:
+    """Returns a config as a key to what was worked out of it."""
+    return Checkpoint(json.dumps(config.root, sort_keys=True, default=repr), config)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +76,13 @@ def network_of(config: ModelConfig) -> Network:
     Raises:
         ConfigError: The architecture's weights are not known, or the config lacks a size.
     """
+    return _network(checkpoint_of(config))
+
+
+@lru_cache(maxsize=4)
+def _network(checkpoint: Checkpoint) -> Network:
+    """The same modules whatever the deployment."""
+    config = checkpoint.config
     builder = BUILDERS.get(config.architecture)
     if builder is None:
         raise config_error(

@@ -1,9 +1,10 @@
 """Free memory: as a log prints it before and after the load, or estimated from the GPU and the weights."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kvcore.arithmetic import GIB
-from kvcore.budget.weights import ModelWeights, network_of, weigh
+from kvcore.budget.weights import Checkpoint, ModelWeights, checkpoint_of, network_of, weigh
 from kvcore.budget.weights.kernels import Platform
 from kvcore.budget.weights.ranks import Ranks
 from kvcore.config import ModelConfig
@@ -101,9 +102,17 @@ def weights_of(config: ModelConfig, dtype: str, settings: SglangSettings) -> tup
     try:
         layers = len(network_of(config).layers)
         counts = tuple(len(stage) for stage in layer_ranges(layers, settings.pp_size))
-        platform = Platform(capability=settings.gpu.capability)
-        return weigh(config, Ranks(tensor=settings.tp_size), counts, dtype, platform), ""
+        platform = Platform(capability=(settings.gpu.capability[0], 0))
+        return _weighed(checkpoint_of(config), Ranks(tensor=settings.tp_size), counts, dtype, platform), ""
     except (ConfigError, EngineRefusal) as error:
         return None, error.errors[0].message
     except MALFORMED as error:
         return None, f"a value of the config has an unexpected form ({error})."
+
+
+@lru_cache(maxsize=8)
+def _weighed(
+    checkpoint: Checkpoint, ranks: Ranks, counts: tuple[int, ...], dtype: str, platform: Platform
+) -> ModelWeights:
+    """Deployments that differ in context only are weighed once."""
+    return weigh(checkpoint.config, ranks, counts, dtype, platform)

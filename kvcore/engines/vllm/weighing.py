@@ -1,13 +1,11 @@
 """Weighing: a request's weights on vLLM's stages and ranks."""
 
-import json
-from dataclasses import dataclass, field
 from functools import lru_cache
 
-from kvcore.budget.weights import ModelWeights, network_of, weigh
+from kvcore.budget.weights import Checkpoint, ModelWeights, checkpoint_of, network_of, weigh
 from kvcore.budget.weights.drafter import DrafterNetwork
 from kvcore.budget.weights.families.drafters import own_drafter, whole_drafter
-from kvcore.budget.weights.kernels import Platform
+from kvcore.budget.weights.kernels import HOPPER, Platform
 from kvcore.budget.weights.ranks import Ranks
 from kvcore.config import ModelConfig
 from kvcore.engines.vllm.profiles import parse_release
@@ -17,8 +15,6 @@ from kvcore.errors import ConfigError, KvcoreError
 from kvcore.layout.drafters import MTP_METHODS
 from kvcore.request import Request, SpeculativeConfig
 from kvcore.subject import drafter_config
-
-HOPPER = (9, 0)
 
 WIDENS_FROM = (0, 28, 0)
 """Release from which Kimi's narrow shares of experts are padded (vLLM 0.28.0 `KimiMoE`)."""
@@ -32,17 +28,9 @@ MALFORMED = (TypeError, ValueError, KeyError, IndexError, AttributeError, Arithm
 """What builders raise on values no published config has; the cache is answered all the same."""
 
 
-@dataclass(frozen=True)
-class _Checkpoint:
-    """A config that is the same as another when its text is: deployments that differ in context only are weighed once."""
-
-    text: str
-    config: ModelConfig = field(compare=False)
-
-
 @lru_cache(maxsize=16)
 def _weighed(
-    checkpoint: _Checkpoint,
+    checkpoint: Checkpoint,
     ranks: Ranks,
     stages: int,
     partition: tuple[int, ...] | None,
@@ -68,12 +56,11 @@ def weigh_deployment(request: Request, config: ModelConfig, settings: EngineSett
         expert_parallel=request.enable_expert_parallel,
         widens_narrow_experts=release >= WIDENS_FROM,
     )
-    platform = Platform(
-        capability=settings.gpu.capability if settings.gpu.compute_capability else HOPPER,
-        release=(release[0], release[1]),
-    )
+    # Kernels are picked by the major capability alone, so cards of one generation are weighed once.
+    major = settings.gpu.capability[0] if settings.gpu.compute_capability else HOPPER
+    platform = Platform(capability=(major, 0), release=(release[0], release[1]))
     return _weighed(
-        _Checkpoint(json.dumps(config.root, sort_keys=True, default=repr), config),
+        checkpoint_of(config),
         ranks,
         settings.pipeline_parallel_size,
         request.pipeline_layer_partition,
