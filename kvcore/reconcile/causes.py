@@ -2,16 +2,25 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from kvcore.arithmetic import GIB
+from kvcore.engines.sglang.room_for_drafts import tokens_with_room_for_drafts
 from kvcore.engines.vllm.profile_table import PROFILES
+from kvcore.reconcile.computed import quickly
+from kvcore.reconcile.free_memory import AFTER, least_after, least_before
 from kvcore.reconcile.predict import BUDGET_FIELDS
 from kvcore.reconcile.record import LogRecord
 
 Changes = Mapping[str, Any]
-Variant = tuple[str, Changes]
-"""Words for what would have to be true, and the fields that would differ."""
+
+
+class Variant(NamedTuple):
+    """What would have to be true: in words, as fields that would differ, or as tokens by a rule no field states."""
+
+    words: str
+    changes: Changes
+    tokens: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +59,7 @@ def _cache_dtype(question: Question) -> Iterator[Variant]:
         return
     for dtype in _CACHE_DTYPES:
         if dtype != question.resolved("kv_cache_dtype"):
-            yield f"the cache is stored as {dtype}", {"kv_cache_dtype": dtype}
+            yield Variant(f"the cache is stored as {dtype}", {"kv_cache_dtype": dtype})
 
 
 def _hidden_quantization(question: Question) -> Iterator[Variant]:
@@ -59,7 +68,7 @@ def _hidden_quantization(question: Question) -> Iterator[Variant]:
         return
     for dtype in ("fp8", "nvfp4", "fp8_ds_mla"):
         words = f"the checkpoint declares {dtype} for its cache (quantization_config or hf_quant_config.json), and no flag says so"
-        yield words, {"kv_cache_dtype": dtype}
+        yield Variant(words, {"kv_cache_dtype": dtype})
 
 
 def _checkpoint_may_hide_it(question: Question) -> bool:
@@ -70,23 +79,23 @@ def _checkpoint_may_hide_it(question: Question) -> bool:
 
 def _version(question: Question) -> Iterator[Variant]:
     for profile in reversed(PROFILES):
-        yield f"the figures are those of vLLM {profile.version}", {"engine_version": profile.version}
+        yield Variant(f"the figures are those of vLLM {profile.version}", {"engine_version": profile.version})
 
 
 def _block_size(question: Question) -> Iterator[Variant]:
     for size in _BLOCK_SIZES:
         if size != question.resolved("block_size"):
-            yield f"blocks hold {size} tokens", {"block_size": size}
+            yield Variant(f"blocks hold {size} tokens", {"block_size": size})
 
 
 def _in_flight(question: Question) -> Iterator[Variant]:
     scheduling = question.resolved("async_scheduling")
     if isinstance(scheduling, bool):
         words = "scheduling ahead is off" if scheduling else "the engine schedules ahead"
-        yield f"{words}, so other tokens are in flight", {"async_scheduling": not scheduling}
+        yield Variant(f"{words}, so other tokens are in flight", {"async_scheduling": not scheduling})
     for batch in _BATCHES:
         if batch != question.resolved("max_num_batched_tokens"):
-            yield f"a step takes {batch:,} tokens", {"max_num_batched_tokens": batch}
+            yield Variant(f"a step takes {batch:,} tokens", {"max_num_batched_tokens": batch})
 
 
 def _prefix_caching(question: Question) -> Iterator[Variant]:
@@ -95,44 +104,44 @@ def _prefix_caching(question: Question) -> Iterator[Variant]:
         if mode != question.resolved("mamba_cache_mode"):
             on = mode != "none"
             words = f"prefix caching is {'on' if on else 'off'} and states are kept in mode {mode}"
-            yield words, {"enable_prefix_caching": on, "mamba_cache_mode": mode}
+            yield Variant(words, {"enable_prefix_caching": on, "mamba_cache_mode": mode})
     if isinstance(caching, bool):
-        yield f"prefix caching is {'off' if caching else 'on'}", {"enable_prefix_caching": not caching}
+        yield Variant(f"prefix caching is {'off' if caching else 'on'}", {"enable_prefix_caching": not caching})
 
 
 def _hybrid_manager(question: Question) -> Iterator[Variant]:
     off = bool(question.resolved("disable_hybrid_kv_cache_manager"))
     words = f"the hybrid manager is {'on' if off else 'off: windows and chunks are charged like full attention'}"
-    yield words, {"disable_hybrid_kv_cache_manager": not off}
+    yield Variant(words, {"disable_hybrid_kv_cache_manager": not off})
 
 
 def _tensor_parallel(question: Question) -> Iterator[Variant]:
     """Fewer or more ranks; past the number of KV heads more ranks hold copies and the cache no longer shrinks."""
     for ranks in _RANKS:
         if ranks != question.resolved("tensor_parallel_size"):
-            yield f"{ranks} tensor-parallel ranks share the heads", {"tensor_parallel_size": ranks}
+            yield Variant(f"{ranks} tensor-parallel ranks share the heads", {"tensor_parallel_size": ranks})
     for ranks in _RANKS[1:]:
         if ranks != question.resolved("decode_context_parallel_size"):
-            yield f"{ranks} ranks share the tokens of a request", {"decode_context_parallel_size": ranks}
+            yield Variant(f"{ranks} ranks share the tokens of a request", {"decode_context_parallel_size": ranks})
     for stages in _RANKS[1:4]:
         if stages != question.resolved("pipeline_parallel_size"):
-            yield f"{stages} pipeline stages share the layers", {"pipeline_parallel_size": stages}
+            yield Variant(f"{stages} pipeline stages share the layers", {"pipeline_parallel_size": stages})
 
 
 def _speculative(question: Question) -> Iterator[Variant]:
     if question.request.get("speculative_config"):
-        yield "no drafter runs", {"speculative_config": None}
+        yield Variant("no drafter runs", {"speculative_config": None})
         return
     for drafts in _DRAFTS:
         settings = {"method": "mtp", "num_speculative_tokens": drafts}
-        yield f"the checkpoint's own drafter runs, {drafts} tokens ahead", {"speculative_config": settings}
+        yield Variant(f"the checkpoint's own drafter runs, {drafts} tokens ahead", {"speculative_config": settings})
 
 
 def _rounding(question: Question) -> Iterator[Variant]:
     """The budget was copied with fewer digits, or in GB of 10⁹ bytes."""
     gib = question.request.get("available_kv_cache_gib")
     if isinstance(gib, int | float):
-        yield (
+        yield Variant(
             "the budget is in GB (10⁹ bytes), not GiB",
             {"kv_cache_memory_bytes": int(gib * 10**9), "available_kv_cache_gib": None},
         )
@@ -144,19 +153,25 @@ def _another_rank(question: Question) -> Iterator[Variant]:
         if float(figure.value) != question.request.get("available_kv_cache_gib"):
             change: dict[str, Any] = dict.fromkeys(BUDGET_FIELDS)
             change["kv_cache_memory_bytes"] = int(figure.value * GIB)
-            yield f"the figures are those of the worker with {figure.printed} GiB (line {figure.line})", change
+            yield Variant(f"the figures are those of the worker with {figure.printed} GiB (line {figure.line})", change)
 
 
 def _sglang_cache_dtype(question: Question) -> Iterator[Variant]:
-    for dtype in ("fp8_e4m3", "fp8_e5m2", "bfloat16"):
+    for dtype in ("fp8_e4m3", "bfloat16", "fp4_mx_block16"):
         if dtype != question.resolved("kv_cache_dtype"):
-            yield f"the cache is stored as {dtype}", {"kv_cache_dtype": dtype}
+            yield Variant(f"the cache is stored as {dtype}", {"kv_cache_dtype": dtype})
+
+
+def _kernels(question: Question) -> Iterator[Variant]:
+    """A build of its own may start with kernels this release refuses."""
+    if question.resolved("attention_backend") not in {"triton", None}:
+        yield Variant("the pool is sized as for triton's kernels", {"attention_backend": "triton"})
 
 
 def _static_fraction(question: Question) -> Iterator[Variant]:
     """The share that gives the printed pools: pools = after − before × (1 − share)."""
     record = question.record
-    before, after = record.first("available_before_load_gib"), record.first("available_after_load_gib")
+    before, after = least_before(record), least_after(record)
     end = next((seen.line for seen in record.seen if seen.kind == "sglang_pool_end"), 0)
     pools = sum(float(figure.value) for name in _POOLS for figure in record.all(name) if not end or figure.line < end)
     if before is None or after is None or not before.value or not pools:
@@ -164,12 +179,40 @@ def _static_fraction(question: Question) -> Iterator[Variant]:
     share = 1 - (float(after.value) - pools) / float(before.value)
     for fraction in dict.fromkeys((round(share, 2), round(share, 3))):
         if 0 < fraction < 1:
-            yield f"the static fraction is {fraction}", {"mem_fraction_static": fraction}
+            yield Variant(f"the static fraction is {fraction}", {"mem_fraction_static": fraction})
             # Bytes and tokens of the pools are printed apart, so both can be read off them.
             words = f"the static fraction is {fraction} and the cache is stored in fp8"
-            yield words, {"mem_fraction_static": fraction, "kv_cache_dtype": "fp8_e4m3"}
+            yield Variant(words, {"mem_fraction_static": fraction, "kv_cache_dtype": "fp8_e4m3"})
 
 
+def _room_for_drafts(question: Question) -> Iterator[Variant]:
+    """Releases before 0.5.8 profiled the target alone and put the tokens of drafts on top, whatever was free."""
+    request = question.request
+    numbers = [question.resolved(name) for name in ("max_running_requests", *_DRAFTING)]
+    if not request.get("speculative_algorithm") or AFTER not in request or not all(isinstance(n, int) for n in numbers):
+        return
+    alone: dict[str, Any] = {name: value for name, value in request.items() if not name.startswith("speculative_")}
+    computed = quickly(alone)
+    if computed is None or computed.tokens is None:
+        return
+    requests, steps, topk, verified = numbers
+    page = question.resolved("page_size") or 1
+    tokens = tokens_with_room_for_drafts(
+        computed.tokens,
+        page_size=page,
+        max_running_requests=requests,
+        num_steps=steps,
+        topk=topk,
+        num_draft_tokens=verified,
+    )
+    words = (
+        f"a release before 0.5.8: {computed.tokens:,} tokens fit without a drafter, and room for what {requests:,} requests draft "
+        f"comes on top, in whole pages: {tokens:,}"
+    )
+    yield Variant(words, {}, tokens)
+
+
+_DRAFTING = ("speculative_num_steps", "speculative_eagle_topk", "speculative_num_draft_tokens")
 _POOLS = ("pool_k_gib", "pool_v_gib", "pool_kv_gib", "conv_state_gib", "ssm_state_gib")
 
 CAUSES: tuple[Cause, ...] = (
@@ -184,7 +227,9 @@ CAUSES: tuple[Cause, ...] = (
     Cause(key="speculative", label="Layers of a drafter", variants=_speculative),
     Cause(key="engine_version", label="Engine version", variants=_version),
     Cause(key="rounding", label="Rounding or unit of the budget", variants=_rounding),
+    Cause(key="room_for_drafts", label="Room for drafts", variants=_room_for_drafts, engine="sglang"),
     Cause(key="static_fraction", label="Static fraction", variants=_static_fraction, engine="sglang"),
+    Cause(key="kernels", label="Attention kernels", variants=_kernels, engine="sglang"),
     Cause(key="sglang_cache_dtype", label="Cache dtype", variants=_sglang_cache_dtype, engine="sglang"),
 )
 """Every cause, the likeliest first among those that explain a log equally well."""

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kvcore.reconcile.causes import CAUSES, Question
+from kvcore.reconcile.causes import CAUSES, Question, Variant
 from kvcore.reconcile.implied import Implied
-from kvcore.reconcile.predict import Prediction, may_close, predict
+from kvcore.reconcile.predict import WEIGHTS, Prediction, may_close, of_tokens, predict
 from kvcore.reconcile.record import LogRecord
 
 REPRESENTATIVES = ("0.27.0", "0.22.0", "0.19.0", "0.13.0", "0.11.0")
@@ -70,28 +70,34 @@ def _try_all(record: LogRecord, implied: Implied, question: Question, together: 
         if cause.engine != record.engine or cause.key in together:
             continue
         found = []
-        for words, own in cause.variants(question):
-            changes = {**together, **own}
-            altered = {name: value for name, value in {**implied.request, **changes}.items() if value is not None}
-            prediction = may_close(record, altered)
-            if prediction is not None and prediction.closes:
-                prediction = predict(record, altered)
+        for variant in cause.variants(question):
+            changes = {**together, **variant.changes}
+            prediction = _predicted(record, {**implied.request, **changes}, variant)
             if prediction is None or not prediction.rows:
                 continue
             found.append(
                 Diagnosis(
                     key=cause.key,
                     label=cause.label,
-                    words=words,
+                    words=variant.words,
                     changes={name: value for name, value in changes.items() if value is not None},
                     closes=prediction.closes,
                     contradicts=tuple(name for name in changes if name in implied.sources),
                     distance=prediction.distance,
-                    weights_match=_weights_match(prediction),
+                    weights_match=None if implied.variant else _weights_match(prediction),
                 )
             )
         tried.extend(_best(found))
     return tried
+
+
+def _predicted(record: LogRecord, request: Mapping[str, Any], variant: Variant) -> Prediction | None:
+    """The rows of a variant; only one that closes is asked as a whole."""
+    if variant.tokens is not None:
+        return of_tokens(record, variant.tokens)
+    altered = {name: value for name, value in request.items() if value is not None}
+    prediction = may_close(record, altered)
+    return predict(record, altered) if prediction is not None and prediction.closes else prediction
 
 
 def _may_be_two(record: LogRecord, implied: Implied, base: Prediction) -> bool:
@@ -127,5 +133,5 @@ def _rank(diagnosis: Diagnosis) -> tuple[bool, bool, int]:
 
 
 def _weights_match(prediction: Prediction) -> bool | None:
-    row = next((row for row in prediction.rows if row.name in {"model_loading_gib", "weights_gib"}), None)
+    row = next((row for row in prediction.rows if row.name in WEIGHTS), None)
     return None if row is None or row.percent is None else abs(row.percent) <= WEIGHTS_PERCENT

@@ -5,13 +5,15 @@ path, a host, a user or a private name never becomes part of a request, so none 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from kvcore.catalog import find_model, load_gpus
 from kvcore.catalog.models import model_keys
 from kvcore.errors import KvcoreError
+from kvcore.reconcile.free_memory import AFTER, BEFORE, least_after, least_before
+from kvcore.reconcile.kin import catalogue_kin
 from kvcore.reconcile.record import LogRecord
 from kvcore.request import parse_request
 from kvcore.request_fields import REQUEST_FIELDS
@@ -29,6 +31,9 @@ _RENAMED = {"max_seq_len": "max_model_len", "kv_cache_memory": "kv_cache_memory_
 _WORD = re.compile(r"[A-Za-z0-9_.,+ -]{1,60}")
 """What a text may hold: names of formats, kernels, releases and cards, and no path or address."""
 
+VARIANT = "arguments, a variant of it"
+"""Source of a model that is the catalogue's plain one of the checkpoint a log names."""
+
 _MODEL_FLAGS = ("model", "model_tag", "model_path", "served_model_name", "general.name")
 
 
@@ -42,11 +47,20 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Implied:
-    """The request a log stands for, without what it leaves open; ``sources`` says where each field was read."""
+    """The request a log stands for.
+
+    Attributes:
+        request: Request fields, without what the log leaves open.
+        sources: Where each field was read.
+        questions: What is left open.
+        variant: Whether the model is the catalogue's plain one of a checkpoint that was quantized or tuned further: the
+            same cache, other weights.
+    """
 
     request: Mapping[str, Any]
     sources: Mapping[str, str]
     questions: tuple[Question, ...]
+    variant: bool = False
 
 
 def implied_request(record: LogRecord, given: Mapping[str, Any]) -> Implied:
@@ -58,18 +72,22 @@ def implied_request(record: LogRecord, given: Mapping[str, Any]) -> Implied:
     """
     request: dict[str, Any] = {}
     sources: dict[str, str] = {}
+    engine = "sglang" if record.engine == "sglang" else "vllm"
 
     def put(name: str, value: object, source: str) -> None:
-        if name not in request and name not in given and _accepted(name, value):
+        if name not in request and name not in given and _accepted(name, value, engine):
             request[name] = value
             sources[name] = source
 
     if record.engine == "sglang":
         put("engine", "sglang", "its lines")
+        put("attention_backend", record.flags.get("attention_backend"), "arguments")
+        _put_free_memory(record, put)
     if record.engine_version and record.engine in {"vllm", "sglang"}:
         put("engine_version", record.engine_version, "version line")
     if not {"model", "config", "layout"} & set(given):
-        put("model", _catalogue_id(record), "arguments")
+        put("model", _first_named(record, catalogue_name), "arguments")
+        put("model", _first_named(record, catalogue_kin), VARIANT)
     for name, value in record.flags.items():
         field = _RENAMED.get(name, name)
         if field in _FIELD_NAMES and value is not None:
@@ -78,7 +96,9 @@ def implied_request(record: LogRecord, given: Mapping[str, Any]) -> Implied:
     _put_figures(record, put)
     put("gpu", _gpu(record), "total memory")
     everything = {**request, **given}
-    return Implied(request=everything, sources=sources, questions=tuple(_questions(record, everything)))
+    variant = sources.get("model") == VARIANT
+    questions = tuple(_questions(record, everything, variant=variant))
+    return Implied(request=everything, sources=sources, questions=questions, variant=variant)
 
 
 _FIELD_NAMES = frozenset(field.name for field in REQUEST_FIELDS) - _NOT_FROM_FLAGS
@@ -94,8 +114,6 @@ def _put_figures(record: LogRecord, put: Any) -> None:
         ("dcp_world_size", "decode_context_parallel_size"),
         ("context_len", "context_length"),
         ("max_running_requests", "max_running_requests"),
-        ("available_before_load_gib", "available_before_load_gib"),
-        ("available_after_load_gib", "available_after_load_gib"),
     ):
         figure = record.first(name)
         if figure is not None:
@@ -110,29 +128,42 @@ def _put_figures(record: LogRecord, put: Any) -> None:
         put("available_kv_cache_gib", float(available.value), f"line {available.line}")
 
 
-def _accepted(name: str, value: object) -> bool:
-    """Whether a value may stand in a request under this name."""
+def _put_free_memory(record: LogRecord, put: Any) -> None:
+    for name, figure in ((BEFORE, least_before(record)), (AFTER, least_after(record))):
+        if figure is not None:
+            rank = f", {figure.rank}, the least of all ranks" if figure.rank else ""
+            put(name, float(figure.value), f"line {figure.line}{rank}")
+
+
+def _accepted(name: str, value: object, engine: str) -> bool:
+    """Whether a value may stand in a request to an engine under this name."""
     if value is None or (isinstance(value, str) and name != "model" and not _WORD.fullmatch(value)):
         return False
     try:
-        parse_request({"model": "any/model", name: value} if name != "model" else {name: value})
+        parse_request({"model": "any/model", "engine": engine, name: value})
     except KvcoreError:
         return False
     return True
 
 
+_RESPELT = {"fp4_e2m1": "fp4_mx_block16"}
+"""Values under the names of earlier releases: SGLang renamed its four-bit cache before 0.5.23."""
+
+
 def _plain(value: Any) -> Any:
     """An engine's spelling of a value as a request's: ``torch.bfloat16`` is bfloat16."""
-    return value.removeprefix("torch.") if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    plain = value.removeprefix("torch.")
+    return _RESPELT.get(plain, plain)
 
 
-def _catalogue_id(record: LogRecord) -> str | None:
-    """The catalogue's model the log names, by its whole id or by the last part of a path; nothing else is taken."""
+def _first_named(record: LogRecord, find: Callable[[str], str | None]) -> str | None:
+    """The first catalogue model found for a name or path the log gives; nothing of the name itself is taken."""
     for flag in _MODEL_FLAGS:
         value = record.flags.get(flag)
-        names = value if isinstance(value, list) else [value]
-        for name in names:
-            if isinstance(name, str) and (found := catalogue_name(name)):
+        for name in value if isinstance(value, list) else [value]:
+            if isinstance(name, str) and (found := find(name)):
                 return found
     return None
 
@@ -175,8 +206,14 @@ def _gpu(record: LogRecord) -> str | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _questions(record: LogRecord, request: Mapping[str, Any]) -> list[Question]:
+def _questions(record: LogRecord, request: Mapping[str, Any], *, variant: bool) -> list[Question]:
     questions: list[Question] = []
+    if variant:
+        text = (
+            "The log names a quantized or tuned checkpoint that is not in the catalogue. Its cache is that of the plain model, "
+            "unless its config.json says otherwise: paste it to be sure. Weights are not compared."
+        )
+        questions.append(Question("config", text))
     if not {"model", "config", "layout"} & set(request):
         text = "The log names no model of the catalogue. Choose one, or paste its config.json."
         questions.append(Question("model", text))

@@ -14,6 +14,7 @@ from kvcore.answer import answer
 from kvcore.arithmetic import GIB
 from kvcore.errors import FieldError
 from kvcore.reconcile.computed import Computed, of_report, quickly
+from kvcore.reconcile.free_memory import AFTER, BEFORE, least_after, least_before
 from kvcore.reconcile.record import LogFigure, LogRecord
 from kvcore.report.report import Report
 
@@ -28,7 +29,10 @@ COMPARED = (
 """Figures that must be equal: name in the log, label, unit."""
 
 
-NEAR_ENOUGH = {"max_total_num_tokens": 1}
+WEIGHTS = ("model_loading_gib", "weights_gib")
+"""Figures that are the weights of one GPU, the better one first."""
+
+NEAR_ENOUGH = {"max_total_num_tokens": 1, "pool_tokens": 1}
 """Percent within which a figure agrees although its budget is known: SGLang reads free memory again after printing it."""
 
 
@@ -130,6 +134,12 @@ def may_close(record: LogRecord, request: Mapping[str, Any]) -> Prediction | Non
     return Prediction(report=None, rows=_rows(record, computed, *_ends(plain, ends, computed), decides=True))
 
 
+def of_tokens(record: LogRecord, tokens: int) -> Prediction:
+    """The rows of a pool whose tokens follow from a rule that no field of a request states."""
+    computed = Computed(tokens=tokens, concurrency=None, num_gpu_blocks=None, block_size=None)
+    return Prediction(report=None, rows=_rows(record, computed, computed, computed, decides=True))
+
+
 def _reach(record: LogRecord, request: Mapping[str, Any], computed: Computed) -> float:
     """How far, in percent, the ends of the printed budget can lie from its middle: its last digit and two blocks."""
     figure, gib = record.first("available_kv_gib"), request.get("available_kv_cache_gib")
@@ -166,17 +176,11 @@ def _budgets(record: LogRecord, request: Mapping[str, Any]) -> tuple[Fields, Fie
 
 def _sglang_ends(record: LogRecord, request: Mapping[str, Any]) -> tuple[Fields, Fields] | None:
     """The ends of both printed amounts of free memory: least left over and most left over."""
-    before, after = record.first("available_before_load_gib"), record.first("available_after_load_gib")
-    if before is None or after is None or not {"available_before_load_gib", "available_after_load_gib"} <= set(request):
+    before, after = least_before(record), least_after(record)
+    if before is None or after is None or not {BEFORE, AFTER} <= set(request):
         return None
-    least = {
-        "available_before_load_gib": float(before.interval[1]),
-        "available_after_load_gib": float(after.interval[0]),
-    }
-    most = {
-        "available_before_load_gib": float(before.interval[0]),
-        "available_after_load_gib": float(after.interval[1]),
-    }
+    least = {BEFORE: float(before.interval[1]), AFTER: float(after.interval[0])}
+    most = {BEFORE: float(before.interval[0]), AFTER: float(after.interval[1])}
     return least, most
 
 
@@ -191,7 +195,7 @@ def _ends(plain: Fields, ends: tuple[Fields, Fields] | None, middle: Computed) -
 def _rows(record: LogRecord, middle: Computed, least: Computed, most: Computed, *, decides: bool) -> tuple[Row, ...]:
     rows = []
     for name, label, unit in COMPARED:
-        figure = record.first(name)
+        figure = record.first(name) or _stand_in(record, name)
         if figure is None:
             continue
         places = len(figure.printed.partition(".")[2])
@@ -200,8 +204,15 @@ def _rows(record: LogRecord, middle: Computed, least: Computed, most: Computed, 
     return tuple(rows)
 
 
+def _stand_in(record: LogRecord, name: str) -> LogFigure | None:
+    """The tokens of SGLang's only pool, where a log ends before the line that repeats them."""
+    if name != "max_total_num_tokens" or record.first("swa_tokens") is not None:
+        return None
+    return record.first("pool_tokens")
+
+
 def _weights_row(record: LogRecord, report: Report) -> tuple[Row, ...]:
-    weights, loaded = report.weights, record.first("model_loading_gib") or record.first("weights_gib")
+    weights, loaded = report.weights, next(filter(None, map(record.first, WEIGHTS)), None)
     if weights is None or weights.bytes_per_gpu is None or loaded is None:
         return ()
     predicted = round(weights.bytes_per_gpu / GIB, 2)
@@ -228,8 +239,9 @@ def row(
     matches = None
     if decides:
         matches = low is not None and high is not None and min(low, high) <= logged <= max(low, high)
-        if figure.name in NEAR_ENOUGH and middle:
-            matches = matches or abs(logged - middle) * 100 <= NEAR_ENOUGH[figure.name] * middle
+        if figure.name in NEAR_ENOUGH and low is not None and high is not None:
+            beyond = max(min(low, high) - logged, logged - max(low, high))
+            matches = matches or beyond * 100 <= NEAR_ENOUGH[figure.name] * max(low, high)
     return Row(
         name=figure.name,
         label=label,

@@ -1,5 +1,6 @@
 """Reconcile: what the log says, what kvcore computes, whether both agree, and if not, why."""
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +12,7 @@ from kvcore.reconcile.diagnose import Diagnosis, diagnose
 from kvcore.reconcile.implied import Implied, implied_request
 from kvcore.reconcile.invert import Inversion, invert
 from kvcore.reconcile.next_steps import NextStep, next_steps
-from kvcore.reconcile.predict import Prediction, Row, predict, row
+from kvcore.reconcile.predict import WEIGHTS, Prediction, Row, predict, row
 from kvcore.reconcile.record import UNITS, LogFigure, LogRecord
 
 Verdict = Literal["equal", "within_rounding", "explained", "unexplained", "not_compared"]
@@ -62,6 +63,10 @@ def reconcile(record: LogRecord, given: Mapping[str, Any], reported_tokens: int 
         inversion = invert(record) if record.engine == "vllm" else None
         return _only_read(record, implied, inversion)
     prediction = predict(record, implied.request)
+    if implied.variant:
+        prediction = dataclasses.replace(
+            prediction, rows=tuple(item for item in prediction.rows if item.name not in WEIGHTS)
+        )
     verdict, diagnoses = _judge(record, implied, prediction)
     right = {**implied.request, **diagnoses[0].changes} if verdict == "explained" else implied.request
     return Reconciliation(
@@ -69,7 +74,7 @@ def reconcile(record: LogRecord, given: Mapping[str, Any], reported_tokens: int 
         implied=implied,
         verdict=verdict,
         prediction=prediction,
-        budget=_budget(record, implied.request),
+        budget=None if implied.variant else _budget(record, implied.request),
         diagnoses=diagnoses,
         inversion=_inversion(record, predict(record, right) if verdict == "explained" else prediction),
         next_steps=next_steps(record, right) if record.engine == "vllm" else (),
