@@ -45,8 +45,8 @@ UNEXPLAINED = (
 
 SGLANG_UNEXPLAINED = (
     "The figures differ by more than 1 %, and no single cause closes the gap. SGLang divides what the rank with the least "
-    "free memory has left, which these lines may not show; else the layout kvcore used is wrong for this model, or misses "
-    "a part."
+    "free memory has left, and may be told a most with --max-total-tokens: either may not be among these lines. Else the "
+    "layout kvcore used is wrong for this model, or misses a part."
 )
 
 _VERDICTS = {

@@ -9,13 +9,14 @@ from typing import Any
 
 from kvcore.arithmetic import GIB
 from kvcore.catalog import find_model
+from kvcore.engines.sglang.room_for_drafts import tokens_with_room_for_drafts
 from kvcore.report.figures import readable_bytes
 from kvcore.report.report import Report
 from site_plugins.accuracy.points import Line
 
 HALF_A_HUNDREDTH = Fraction(5, 1000)
 SGLANG_SHARE = Fraction(3, 100)
-"""SGLang prints the free memory of one rank and takes the least of all ranks: its logs cannot be met to the token."""
+"""SGLang reads its free memory once more after printing it: its logs cannot be met to the token."""
 
 Ask = Callable[[Mapping[str, Any]], Report]
 
@@ -49,7 +50,8 @@ def sglang_log_difference(line: Line, ask: Ask) -> str:
     """Returns in words why a log of SGLang is not reproduced; empty where the tokens differ by no more than 3 %.
 
     Args:
-        line: The log, with the free memory it printed in ``request``; ``reason`` where it is known not to be answerable.
+        line: The log, with the least free memory any rank printed in ``request``, and the settings of its ``drafts`` where
+            it is of a release that put room for them on top; ``reason`` where it is known not to be answerable.
         ask: Answers a request.
     """
     if line.get("reason"):
@@ -58,6 +60,8 @@ def sglang_log_difference(line: Line, ask: Ask) -> str:
     if report.errors or report.capacity is None or report.capacity.tokens.engine_log is None:
         return f"refused: {report.errors[0].message}" if report.errors else "no capacity"
     tokens, logged = report.capacity.tokens.engine_log, line["logged"]["tokens"]
+    if "drafts" in line:
+        tokens = tokens_with_room_for_drafts(tokens, page_size=line["request"]["page_size"], **line["drafts"])
     if abs(tokens - logged) <= SGLANG_SHARE * logged:
         return ""
     return f"tokens is {tokens}, logged {logged}"

@@ -25,8 +25,8 @@ concurrency, block size, groups and page sizes; for SGLang, tokens, running requ
 question the engine refuses must be refused.
 
 A **log** is a start-up log that somebody posted. It prints its budget with two decimals, so kvcore is asked at both ends
-of what that can mean, and the printed figures must lie between the two answers. SGLang prints the free memory of one rank
-and takes the least of all: its tokens count as reproduced within 3 %.
+of what that can mean, and the printed figures must lie between the two answers. SGLang takes the least free memory of all
+ranks and reads it once more after printing it: its tokens count as reproduced within 3 %.
 
 An **estimated budget** counts as equal when the memory that a posted log printed lies within the interval kvcore gives
 for that GPU, model and share of memory. The interval is meant to hold for four logs in five, and its width was fitted on
