@@ -59,6 +59,10 @@ class Layout:
     extra_retained_tokens: int = 0
     paging: GivenPaging | None = None
 
+    def __hash__(self) -> int:
+        """Few facts tell layouts apart; hashing every layer would cost more than what is looked up by a layout."""
+        return hash((self.attention_kind, len(self.layers), self.num_key_value_heads, self.head_size))
+
     @functools.cached_property
     def parts(self) -> tuple[Part, ...]:
         """The caches gathered by equality, in the order they first occur."""

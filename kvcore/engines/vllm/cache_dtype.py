@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kvcore.arithmetic import cdiv
-from kvcore.engines.vllm.settings import EngineSettings
+from kvcore.engines.vllm.paging_settings import PagingSettings
 from kvcore.engines.vllm.store.attention import key_value_store
 from kvcore.engines.vllm.store.stored import StoreContext
 from kvcore.layout.cache import AttentionCache, LatentCache, StateCache
@@ -26,7 +26,7 @@ class FirstLayer:
     in_model_dtype: bool
 
 
-def parts_by_cache_dtype(layout: Layout, settings: EngineSettings) -> list[tuple[Part, str]]:
+def parts_by_cache_dtype(layout: Layout, settings: PagingSettings) -> list[tuple[Part, str]]:
     """Splits parts whose layers are stored in different cache dtypes.
 
     Layers of keys and values named by number, or by window, in ``kv_cache_dtype_skip_layers`` keep the model dtype
@@ -49,7 +49,7 @@ def parts_by_cache_dtype(layout: Layout, settings: EngineSettings) -> list[tuple
     return sorted(result, key=lambda item: (item[0].draft, item[0].layer_indices[0]))
 
 
-def skip_layers(layout: Layout, settings: EngineSettings) -> frozenset[str]:
+def skip_layers(layout: Layout, settings: PagingSettings) -> frozenset[str]:
     """Names of the layers that keep the model dtype: those asked for, and TurboQuant's first and last ones."""
     names = frozenset(settings.kv_cache_dtype_skip_layers)
     keeps_state = any(isinstance(layer.cache, StateCache) for layer in layout.layers)

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 from kvcore.config import ModelConfig
 from kvcore.dtypes import is_fp8
+from kvcore.engines.vllm.paging_settings import PagingSettings
 from kvcore.engines.vllm.selection.dense import ADA, HOPPER
-from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.errors import refusal
 from kvcore.layout.cache import AttentionCache, LatentCache
 from kvcore.layout.layout import Layout
 from kvcore.layout.traits import Traits
 
 
-def check_deployment(layout: Layout, settings: EngineSettings, traits: Traits) -> None:
+def check_deployment(layout: Layout, settings: PagingSettings, traits: Traits) -> None:
     """Raises for parallel sizes the engine cannot use on this model.
 
     Raises:
@@ -64,7 +64,7 @@ def check_dual_chunks(config: ModelConfig) -> None:
         raise refusal(config.path("dual_chunk_attention_config"), stated, rule, "Take the key out of the config.")
 
 
-def _check_towers(layout: Layout, settings: EngineSettings) -> None:
+def _check_towers(layout: Layout, settings: PagingSettings) -> None:
     tp = settings.tensor_parallel_size
     for key, size in layout.tower_sizes:
         if size % tp:
@@ -72,13 +72,13 @@ def _check_towers(layout: Layout, settings: EngineSettings) -> None:
             raise refusal("tensor_parallel_size", tp, rule, f"Use a divisor of {size}.")
 
 
-def _check_alibi(settings: EngineSettings, traits: Traits) -> None:
+def _check_alibi(settings: PagingSettings, traits: Traits) -> None:
     if traits.alibi and is_fp8(settings.kv_cache_dtype) and settings.gpu.capability[0] == HOPPER:
         rule = "vLLM runs ALiBi on FlashAttention 2, which does not read an fp8 cache"
         raise refusal("kv_cache_dtype", settings.kv_cache_dtype, rule, "Use auto.")
 
 
-def _check_mixed_head_sizes(layout: Layout, settings: EngineSettings) -> None:
+def _check_mixed_head_sizes(layout: Layout, settings: PagingSettings) -> None:
     """Models of several head sizes run on Triton where FlashAttention 4 does not (vLLM 0.33.0 `Gemma4Config`)."""
     sizes = {layer.cache.head_size for layer in layout.layers if isinstance(layer.cache, AttentionCache)}
     old = settings.gpu.capability < ADA and settings.attention_backend is None
@@ -87,13 +87,13 @@ def _check_mixed_head_sizes(layout: Layout, settings: EngineSettings) -> None:
         raise refusal("kv_cache_dtype", settings.kv_cache_dtype, rule, "Use auto.")
 
 
-def _check_pipeline(settings: EngineSettings, traits: Traits) -> None:
+def _check_pipeline(settings: PagingSettings, traits: Traits) -> None:
     if settings.pipeline_parallel_size > 1 and not traits.supports_pipeline:
         rule = "vLLM's class for this architecture does not support pipeline parallelism"
         raise refusal("pipeline_parallel_size", settings.pipeline_parallel_size, rule, "Use 1.")
 
 
-def _check_decode_context_parallel(layout: Layout, settings: EngineSettings, traits: Traits) -> None:
+def _check_decode_context_parallel(layout: Layout, settings: PagingSettings, traits: Traits) -> None:
     dcp, tp = settings.decode_context_parallel_size, settings.tensor_parallel_size
     if dcp == 1:
         return

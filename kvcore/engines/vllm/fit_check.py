@@ -142,6 +142,8 @@ def _charged_groups(stage: Stage, groups: Sequence[CacheGroup]) -> list[CacheGro
 
 def _longest(upper: int, charge: Charge) -> int:
     """Largest length from 1 to ``upper`` that fits, 0 if none does; fits must not come back once lost."""
+    if charge.needed(upper) <= charge.available_bytes:
+        return upper
     low, high = 0, upper
     while low < high:
         middle = (low + high + 1) // 2

@@ -49,17 +49,17 @@ class CacheGroup:
         """Every spec with the number of layers that have it."""
         return counted_specs(self.layers)
 
-    @property
+    @functools.cached_property
     def block_size(self) -> int:
         """Tokens per block of the group."""
         return self.layers[0].spec.block_size
 
-    @property
+    @functools.cached_property
     def prefix_cacheable(self) -> bool:
         """Whether finished blocks of the group can be kept for reuse; rings cannot."""
         return not any(isinstance(spec, CircularBufferSpec) for spec, _ in self.counted_specs)
 
-    @property
+    @functools.cached_property
     def page_size_bytes(self) -> int:
         """Bytes of one block over the group's layers."""
         return sum(spec.page_size_bytes * count for spec, count in self.counted_specs)
@@ -117,7 +117,7 @@ def group_layers(
         return (CacheGroup(layers=tuple(layers)),)
     if is_uniform_type(layers):
         return (CacheGroup(layers=tuple(layers), is_uniform_type=True),)
-    if block_outermost and len({layer.spec.page_size_bytes for layer in layers}) > 1:
+    if block_outermost and len({spec.page_size_bytes for spec in distinct_specs(layers)}) > 1:
         return tuple(
             CacheGroup(layers=tuple(group), is_uniform_type=True)
             for group in packed_groups(layers, lambda layer: layer.spec)
@@ -194,22 +194,23 @@ def _can_unify_pages(layers: Sequence[PlannedLayer]) -> bool:
 
 def _check_multiples(layers: Sequence[PlannedLayer], profile: Profile) -> None:
     """Older releases bring pages together only by larger blocks, or not at all."""
-    pages = sorted({layer.spec.page_size_bytes for layer in layers})
+    specs = distinct_specs(layers)
+    pages = sorted({spec.page_size_bytes for spec in specs})
     if len(pages) == 1:
         return
     if profile.unequal_pages == "refused":
         rule = f"vLLM {profile.version} cannot plan layers whose pages differ"
         raise refusal("engine_version", profile.version, rule, "Use 0.12 or newer.")
-    for layer in layers:
-        page = layer.spec.page_size_bytes
-        if pages[-1] % page or (page != pages[-1] and isinstance(layer.spec, MambaSpec)):
+    for spec in specs:
+        page = spec.page_size_bytes
+        if pages[-1] % page or (page != pages[-1] and isinstance(spec, MambaSpec)):
             rule = f"vLLM {profile.version} cannot plan pages of {page:,} bytes beside pages of {pages[-1]:,}"
             raise refusal("engine_version", profile.version, rule, "Use 0.24 or newer, or another block_size.")
 
 
 def _full_allocation_fallback(layers: Sequence[PlannedLayer]) -> list[PlannedLayer]:
     """Latent layers beside plain windows: the windows become full attention, or the engine refuses."""
-    specs = [layer.spec for layer in layers]
+    specs = distinct_specs(layers)
     plain_window = any(isinstance(s, SlidingWindowSpec) and not isinstance(s, SlidingWindowMLASpec) for s in specs)
     blocked = any(isinstance(s, SlidingWindowMLASpec | ChunkedLocalAttentionSpec) for s in specs)
     if plain_window and not blocked:
