@@ -137,8 +137,12 @@ def _experts_bytes(
 def _weigh(named: Sequence[tuple[str, Module]], ranks: Ranks, dtype: str, quantization: Quantization) -> StageWeights:
     groups: dict[str, int] = {}
     allocated = 0
+    # Without quantization no path matters, and the layers of most models hold equal modules.
+    known: dict[Module, int] = {}
     for path, module in named:
-        size = module_bytes(path, module, ranks, dtype, quantization)
+        size = known.get(module) if not quantization.name else None
+        if size is None:
+            size = known[module] = module_bytes(path, module, ranks, dtype, quantization)
         groups[module.group] = groups.get(module.group, 0) + size
         allocated += _allocated(module, size)
     return StageWeights(by_group=groups, allocated=allocated)
