@@ -5,7 +5,7 @@ a form or an address holds them. Replies for the page carry ``html`` beside thei
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kvcore.answer import answer
@@ -13,14 +13,19 @@ from kvcore.commandline import engine_command, read_command
 from kvcore.commands import kvcore_command
 from kvcore.config.nesting import nested_too_deeply
 from kvcore.errors import FieldError, InputError, KvcoreError, input_error
+from kvcore.layout.edited import edited, rows_of
 from kvcore.permalink import read_link, then_and_now, write_link
 from kvcore.permalink.then_and_now import as_json
-from kvcore.questions import Sweep, compare, iso_concurrency, pages, request_mix, splits, sweep, to_csv
+from kvcore.questions import compare, pages, request_mix, splits, sweep, to_csv
 from kvcore.questions.axes import axis
 from kvcore.questions.changes import changes
-from kvcore.questions.compare import comparison_json
-from kvcore.questions.line_chart import line_chart
+from kvcore.questions.charts import memory_of
+from kvcore.questions.compare import comparison_csv, comparison_json
+from kvcore.questions.curves import curves_csv, iso_curves
+from kvcore.questions.layout_by_hand import layout_by_hand
 from kvcore.questions.solve import solution_json, solve
+from kvcore.report.charts import explorable
+from kvcore.report.document import Chart, Document
 from kvcore.report.json import to_json
 from kvcore.report.writers.html import write
 from kvcore.request_fields import REQUEST_FIELDS
@@ -47,7 +52,7 @@ def sweep_json(text: str) -> str:
 
 
 def iso_json(text: str) -> str:
-    """Answers ``{request, requests: [n, …]}``: the longest context for each number of requests."""
+    """Answers ``{request, requests: [n, …], over?, over_values?}``: the longest context for each number of requests."""
     return _door(text, _iso)
 
 
@@ -67,8 +72,54 @@ def link_json(text: str) -> str:
 
 
 def changes_json(text: str) -> str:
-    """Answers ``{request}``: requests at once without each changed input in turn, and with all of them."""
-    return _door(text, lambda values: {"changes": to_json(changes(_request(values)))})
+    """Answers ``{request, layout_before?}``: requests at once without each changed input in turn, and with all."""
+    return _door(text, _changes)
+
+
+def layout_json(text: str) -> str:
+    """Answers ``{request}`` as a request by hand, ``{layout}`` as rows, ``{layout, rows}`` as the layout they make."""
+    return _door(text, _layout)
+
+
+def _changes(values: Values) -> Mapping[str, Any]:
+    before = values.get("layout_before")
+    layout = _object("layout", before) if isinstance(before, str) and before.strip() else None
+    return {"changes": to_json(changes(_request(values), layout_before=layout))}
+
+
+def _layout(values: Values) -> Mapping[str, Any]:
+    if "request" in values:
+        by_hand = layout_by_hand(_request(values))
+        return {"request": {**by_hand, "layout": _compact(by_hand["layout"])}}
+    layout = _object("layout", values.get("layout"))
+    if "rows" in values:
+        layout = edited(layout, _list(values, "rows"))
+    rows = [{name: _cell(value) for name, value in row.items()} for row in rows_of(layout)]
+    return {"layout": _compact(layout), "rows": rows}
+
+
+def _object(name: str, text: Any) -> Mapping[str, Any]:
+    """The object a text holds."""
+    value = value_of_text(name, text) if isinstance(text, str) else text
+    if not isinstance(value, Mapping):
+        raise input_error(name, value, "a JSON object is expected", "Export one from a model.")
+    return value
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _cell(value: Any) -> Any:
+    """What a table's field shows: texts and numbers as they are, nothing where nothing is stated."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return value if isinstance(value, int) and abs(value) < 1 << 53 else _compact(value)
+
+
+def chart_json(text: str) -> str:
+    """Answers ``{request}``: the specifications of the answer's charts by name, for a page that draws them."""
+    return _door(text, _chart)
 
 
 def _door(text: str, work: Callable[[Values], Mapping[str, Any]]) -> str:
@@ -167,7 +218,9 @@ def _compare(values: Values) -> Mapping[str, Any]:
     if not all(isinstance(item, Mapping) for item in requests):
         raise input_error("requests", None, "every request is an object of request fields", "Send a list of objects.")
     comparison = compare(requests)
-    return {**comparison_json(comparison), "html": write(pages.comparison_page(comparison))}
+    return {
+        **comparison_json(comparison), "csv": comparison_csv(comparison), **_page(pages.comparison_page(comparison))
+    }  # fmt: skip
 
 
 def _sweep(values: Values) -> Mapping[str, Any]:
@@ -180,35 +233,39 @@ def _sweep(values: Values) -> Mapping[str, Any]:
     figures = values.get("figures")
     chosen = {"figures": [str(path) for path in figures][:20]} if isinstance(figures, list) else {}
     result = sweep(_request(values), listed, **chosen)
-    drawing = _sweep_chart(result)
-    return {**to_json(result), "csv": to_csv(result), "html": drawing + write(pages.sweep_page(result))}
-
-
-def _sweep_chart(result: Sweep) -> str:
-    """The first figure against the last input, one line for each value of the other; nothing for words."""
-    path, across = result.figures[0], list(result.axes)[-1]
-    lines: dict[str, list[tuple[float, float]]] = {}
-    for point in result.points:
-        x, y = point.inputs[across], point.figures[path]
-        if isinstance(x, bool) or not isinstance(x, int | float) or not isinstance(y, int | float):
-            continue
-        others = [f"{name} {value}" for name, value in point.inputs.items() if name != across]
-        lines.setdefault(" ".join(others), []).append((x, y))
-    ordered = {name: sorted(points) for name, points in lines.items()}
-    up = pages.FIGURE_LABELS.get(path, (path, ""))[0]
-    return line_chart(f"{up} against {across}", across, up, ordered)
+    return {**to_json(result), "csv": to_csv(result), **_page(pages.sweep_page(result))}
 
 
 def _iso(values: Values) -> Mapping[str, Any]:
     numbers = values.get("requests")
     listed = axis(f"requests={numbers}")[1] if isinstance(numbers, str) else _list(values, "requests")
-    curve = iso_concurrency(_request(values), listed)
-    points = [(float(number), float(length)) for number, length in curve if length is not None]
-    drawing = line_chart(
-        "longest context against requests at once", "requests at once", "longest context", {"": points}
-    )
-    lines = ["requests,max_model_len", *(f"{number},{'' if length is None else length}" for number, length in curve)]
-    return {"curve": curve, "csv": "\n".join(lines) + "\n", "html": drawing + write(pages.iso_page(curve))}
+    field, choices = _curves_over(values)
+    curves = iso_curves(_request(values), listed, field, choices)
+    return {
+        "curves": curves,
+        "curve": next(iter(curves.values())),
+        "csv": curves_csv(curves),
+        **_page(pages.iso_page(curves)),
+    }
+
+
+def _curves_over(values: Values) -> tuple[str, Sequence[Any]]:
+    """The input that curves are drawn for, and its values; none for a single curve."""
+    field, choices = str(values.get("over") or ""), values.get("over_values")
+    if not field:
+        return "", ()
+    return axis(f"{field}={choices}") if isinstance(choices, str) else (field, _list(values, "over_values"))
+
+
+def _page(document: Document) -> dict[str, Any]:
+    """A document as HTML, with the specifications of its charts by name."""
+    charts = {item.name: explorable(item.spec) for item in document.blocks if isinstance(item, Chart)}
+    return {"html": write(document), **({"charts": charts} if charts else {})}
+
+
+def _chart(values: Values) -> Mapping[str, Any]:
+    chart = memory_of(answer(_request(values)))
+    return {"charts": {chart.name: explorable(chart.spec)} if chart else {}}
 
 
 def _mix(values: Values) -> Mapping[str, Any]:

@@ -19,6 +19,7 @@ DOORS = (
     "command_json",
     "link_json",
     "changes_json",
+    "layout_json",
 )
 HOSTILE = (
     "",
@@ -60,6 +61,28 @@ def test_a_command_fills_a_request_and_a_request_makes_a_command() -> None:
     assert ask("command_json", request=read["request"])["command"] == "vllm serve org/name --tensor-parallel-size 2"
 
 
+def test_a_model_becomes_a_layout_whose_rows_are_edited() -> None:
+    by_hand = ask("layout_json", request=DEPLOYMENT)["request"]
+    rows = ask("layout_json", layout=by_hand["layout"])["rows"]
+    assert [(row["part"], row["name"], row["layers"], row["window"]) for row in rows] == [(0, "attention", 32, "")]
+    after = ask("layout_json", layout=by_hand["layout"], rows=[{**rows[0], "layers": "16"}])
+    assert after["rows"][0]["layers"] == 16
+    before, half = (ask("changes_json", request={**by_hand, "layout": text}, layout_before=by_hand["layout"])["changes"]
+                    for text in (by_hand["layout"], after["layout"]))  # fmt: skip
+    assert "layout" not in {change["field"] for change in before}
+    (edit,) = [change for change in half if change["field"] == "layout"]
+    assert edit["after"] == 2 * edit["before"]
+
+
+def test_a_layout_travels_in_the_fragment() -> None:
+    by_hand = ask("layout_json", request=DEPLOYMENT)["request"]
+    link = ask("link_json", request=by_hand)["link"]
+    assert "attention" not in link.partition("#")[0]
+    again = ask("link_json", address=link)
+    assert again["now"]["unchanged"]
+    assert again["errors"] == []
+
+
 def test_a_link_says_what_it_said_and_what_is_true_now() -> None:
     link = ask("link_json", request=DEPLOYMENT)["link"]
     assert ask("link_json", address=link)["now"]["unchanged"]
@@ -88,7 +111,9 @@ def test_false_as_a_text_switches_off() -> None:
 def test_a_sweep_reads_its_values_as_a_person_writes_them_and_draws_them() -> None:
     reply = ask("sweep_json", request=FORM, axes={"max_model_len": "800, 1600"})
     assert [point["inputs"]["max_model_len"] for point in reply["points"]] == [800, 1600]
-    assert "<polyline" in reply["html"]
+    assert 'data-kv-chart="sweep"' in reply["html"]
+    drawn = [(item["across"], item["up"]) for item in reply["charts"]["sweep"]["data"]["values"]]
+    assert drawn == [(800, 20.0), (1600, 10.0)]
 
 
 def test_a_range_longer_than_any_list_is_refused() -> None:

@@ -5,7 +5,7 @@ pages, groups, the width of a block) may be stated too; its own rules fill in th
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from kvcore.errors import FieldError, InputError, input_error, shown
@@ -30,7 +30,10 @@ class GivenCache(Cache):
         block_size: Tokens of one block, where the engine does not choose.
         page_size_bytes: Bytes of one block in one layer after padding.
         row_alignment: Bytes to which blocks are aligned where layers share them.
+        kernel_block_size: Tokens of which blocks are a multiple, where the engine chooses the block size.
+        checkpoint_grain: The same for a per-request part that is kept at block boundaries.
         stated_window: Tokens of the window or chunk.
+        number: Which part of the layout it is, for errors; parts that differ in nothing else are one.
     """
 
     entry_bytes: int
@@ -43,7 +46,15 @@ class GivenCache(Cache):
     block_size: int | None = None
     page_size_bytes: int | None = None
     row_alignment: int | None = None
+    kernel_block_size: int | None = None
+    checkpoint_grain: int | None = None
     stated_window: int | None = None
+    number: int = field(default=0, compare=False)
+
+    @property
+    def place(self) -> str:
+        """Path of the part in the request."""
+        return f"layout.parts.{self.number}"
 
     @property
     def window(self) -> int | None:
@@ -89,6 +100,8 @@ class GivenPerEncoderToken(GivenCache):
 GROWTHS: Mapping[str, type[GivenCache]] = {
     cache.growth: cache for cache in (GivenPerToken, GivenWindow, GivenChunk, GivenPerRequest, GivenPerEncoderToken)
 }
+MOST_LAYERS = 10_000
+"""Deepest layer, and most layers of all parts together, that are read: far beyond any model, and soon worked out."""
 SPLITS = ("heads", "replicated_heads", "whole", "state")
 WINDOWED = frozenset({"sliding_window", "chunked"})
 
@@ -109,8 +122,8 @@ def read_layout(given: Mapping[str, Any]) -> GivenLayout:
     """
     fields = Fields(given, "layout")
     name = fields.text("name", "") or fields.text("model", "") or "layout by hand"
-    parts = [_part(item, index) for index, item in enumerate(fields.items("parts", required=True))]
-    stated_layers = fields.whole("num_hidden_layers", None)
+    parts = _parts(fields)
+    stated_layers = fields.whole("num_hidden_layers", None, maximum=MOST_LAYERS)
     paging, retained = _paging(fields, {cache.name for cache, _, _ in parts})
     kind = fields.text("attention_kind", "given by hand")
     for exported in EXPORTED_SUMS:
@@ -138,6 +151,17 @@ EXPORTED_SUMS = (
 """Sums an exported layout carries; they follow from the parts and are not read back."""
 
 
+def _parts(fields: Fields) -> list[tuple[GivenCache, Sequence[int], bool]]:
+    parts, layers = [], 0
+    for index, item in enumerate(fields.items("parts", required=True)):
+        parts.append(_part(item, index))
+        layers += len(parts[-1][1])
+        if layers > MOST_LAYERS:
+            rule = f"all parts together may have {MOST_LAYERS:,} layers"
+            raise input_error(f"layout.parts.{index}.layers", layers, rule, "Drop parts or layers.")
+    return parts
+
+
 def _part(item: Mapping[str, Any], index: int) -> tuple[GivenCache, Sequence[int], bool]:
     fields = Fields(item, f"layout.parts.{index}")
     growth = fields.choice("growth", tuple(GROWTHS))
@@ -153,16 +177,19 @@ def _part(item: Mapping[str, Any], index: int) -> tuple[GivenCache, Sequence[int
         split=fields.choice("split", SPLITS, default="state" if growth == "per_request" else "heads"),
         dtype=fields.text("dtype", ""),
         stated_window=window,
+        number=index,
         kind=engine.text("kind", ""),
         checkpoint_copies=engine.whole("checkpoint_copies", 0, minimum=0) or 0,
         block_size=engine.whole("block_size", None),
         page_size_bytes=engine.whole("page_size_bytes", None),
         row_alignment=engine.whole("row_alignment", None),
+        kernel_block_size=engine.whole("kernel_block_size", None),
+        checkpoint_grain=engine.whole("checkpoint_grain", None),
     )
     engine.finish()
     draft = fields.flag("draft")
-    indices = fields.indices("layer_indices")
-    count = fields.whole("layers", None)
+    indices = fields.indices("layer_indices", maximum=MOST_LAYERS - 1)
+    count = fields.whole("layers", None, maximum=MOST_LAYERS)
     if indices is None:
         if count is None:
             raise input_error(f"layout.parts.{index}.layers", None, "layers or layer_indices is expected", "Add one.")

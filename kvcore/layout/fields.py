@@ -24,14 +24,14 @@ class Fields:
         self._path = path
         self._read: set[str] = set()
 
-    def whole(self, name: str, default: int | None, *, minimum: int = 1) -> int | None:
+    def whole(self, name: str, default: int | None, *, minimum: int = 1, maximum: int = MAX_WHOLE) -> int | None:
         """A whole number, or the default where the field is absent.
 
         Raises:
             InputError: It is not a whole number in range.
         """
         value = self._take(name)
-        return default if value is None else self._whole(name, value, minimum)
+        return default if value is None else self._whole(name, value, minimum, maximum)
 
     def required_whole(self, name: str) -> int:
         """A whole number that must be stated."""
@@ -48,14 +48,14 @@ class Fields:
         items = value if isinstance(value, list | tuple) else [value]
         return tuple(self._whole(name, item, 1) for item in items)
 
-    def indices(self, name: str) -> tuple[int, ...] | None:
+    def indices(self, name: str, *, maximum: int = MAX_WHOLE) -> tuple[int, ...] | None:
         """A list of layer indices, or None where the field is absent or empty."""
         value = self._take(name)
         if value is None or value in ([], ()):
             return None
         if not isinstance(value, list | tuple) or len(value) > MAX_ITEMS:
             raise self._wrong(name, value, "a list of layer indices is expected")
-        return tuple(self._whole(name, item, 0) for item in value)
+        return tuple(self._whole(name, item, 0, maximum) for item in value)
 
     def text(self, name: str, default: str | None = None) -> str:
         """A text; must be stated where there is no default."""
@@ -133,9 +133,9 @@ class Fields:
         self._read.add(name)
         return self._source.get(name)
 
-    def _whole(self, name: str, value: Any, minimum: int) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= MAX_WHOLE:
-            raise self._wrong(name, value, f"a whole number from {minimum:,} to {MAX_WHOLE:,} is expected")
+    def _whole(self, name: str, value: Any, minimum: int, maximum: int = MAX_WHOLE) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
+            raise self._wrong(name, value, f"a whole number from {minimum:,} to {maximum:,} is expected")
         return value
 
     def _wrong(self, name: str, value: Any, rule: str) -> InputError:

@@ -1,7 +1,8 @@
 """Links: the address carries the question, what the page said, and the versions that said it.
 
-The question stands in ordinary query parameters named as the request fields, defaults left out; a pasted config stands
-compressed in the fragment, which browsers do not send to a server. The page's own script writes and reads the same form.
+The question stands in ordinary query parameters named as the request fields, defaults left out; a pasted config or a layout
+by hand stands compressed in the fragment, which browsers do not send to a server. The page's own script writes and reads
+the same form.
 """
 
 import base64
@@ -12,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from kvcore.config.parse import parse_config
 from kvcore.errors import KvcoreError, input_error
 from kvcore.report.report import Report
 from kvcore.request_fields import REQUEST_FIELDS
@@ -20,7 +20,8 @@ from kvcore.request_text import value_of_text
 
 VERSION_PARAMETER = "kvcore"
 SAID_PARAMETER = "said"
-CONFIG_FRAGMENT = "config="
+FRAGMENTS: Mapping[str, str] = {"config": "config=", "layout": "layout="}
+"""Objects that stand in the fragment instead of the query, one of them at a time."""
 MOST_FRAGMENT_CHARACTERS = 32_000
 """Longest compressed config an address carries; longer ones are handed over as a file."""
 MOST_CONFIG_CHARACTERS = 8_000_000
@@ -57,7 +58,7 @@ def write_link(request: Mapping[str, Any], report: Report) -> str:
     """Writes the query and fragment of a question and its answer.
 
     Args:
-        request: The fields that were given; ``config`` may be an object or its text.
+        request: The fields that were given; ``config`` and ``layout`` may be objects or their texts.
         report: The answer, whose headline figures and versions travel.
 
     Returns:
@@ -66,7 +67,8 @@ def write_link(request: Mapping[str, Any], report: Report) -> str:
     Raises:
         InputError: The config is too long for an address, or a field is unknown.
     """
-    fields = {name: value for name, value in request.items() if value is not None and name != "config"}
+    carried = next((name for name in FRAGMENTS if request.get(name) is not None), "")
+    fields = {name: value for name, value in request.items() if value is not None and name != carried}
     if report.engine is not None:
         fields["engine_version"] = report.engine.version
     for name, value in fields.items():
@@ -78,8 +80,7 @@ def write_link(request: Mapping[str, Any], report: Report) -> str:
     if said:
         ordered.append((SAID_PARAMETER, said))
     query = "&".join(f"{name}={quote(text, safe='/,:')}" for name, text in ordered)
-    config = request.get("config")
-    return f"?{query}" + ("" if config is None else f"#{CONFIG_FRAGMENT}{_fold(config)}")
+    return f"?{query}" + (f"#{FRAGMENTS[carried]}{_fold(carried, request[carried])}" if carried else "")
 
 
 def read_link(address: str) -> Link:
@@ -98,8 +99,9 @@ def read_link(address: str) -> Link:
             said = value
         elif name not in _FOREIGN and not name.startswith(_FOREIGN_PREFIXES):
             request[name] = value_of_text(name, value)
-    if parts.fragment.startswith(CONFIG_FRAGMENT) and len(parts.fragment) > len(CONFIG_FRAGMENT):
-        request["config"] = parse_config(_unfold(parts.fragment.removeprefix(CONFIG_FRAGMENT)))
+    for name, mark in FRAGMENTS.items():
+        if parts.fragment.startswith(mark) and len(parts.fragment) > len(mark):
+            request[name] = value_of_text(name, _unfold(name, parts.fragment.removeprefix(mark)))
     return Link(request=request, kvcore_version=version[:40], said=_read_said(said))
 
 
@@ -136,18 +138,18 @@ def _read_said(text: str) -> dict[str, float | int]:
     return figures
 
 
-def _fold(config: Any) -> str:
-    text = config if isinstance(config, str) else json.dumps(config, separators=(",", ":"))
+def _fold(name: str, value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
     packer = zlib.compressobj(level=9, wbits=-15)
     packed = packer.compress(text.encode()) + packer.flush()
     folded = base64.urlsafe_b64encode(packed).decode().rstrip("=")
     if len(folded) > MOST_FRAGMENT_CHARACTERS:
         rule = f"compressed it has {len(folded):,} characters; an address carries {MOST_FRAGMENT_CHARACTERS:,}"
-        raise input_error("config", f"{len(text):,} characters", rule, "Hand the config over as a file.")
+        raise input_error(name, f"{len(text):,} characters", rule, f"Hand the {name} over as a file.")
     return folded
 
 
-def _unfold(folded: str) -> str:
+def _unfold(name: str, folded: str) -> str:
     remedy = "Copy the whole address again."
     try:
         packed = base64.urlsafe_b64decode(folded + "=" * (-len(folded) % 4))
@@ -155,11 +157,11 @@ def _unfold(folded: str) -> str:
         data = unpacker.decompress(packed, MOST_CONFIG_CHARACTERS)
         if unpacker.unconsumed_tail:
             rule = f"it unfolds to more than {MOST_CONFIG_CHARACTERS:,} characters"
-            raise input_error("config", folded[:40], rule, remedy)
+            raise input_error(name, folded[:40], rule, remedy)
         if not unpacker.eof:
-            raise input_error("config", folded[:40], "the address is damaged: its end is missing", remedy)
+            raise input_error(name, folded[:40], "the address is damaged: its end is missing", remedy)
         return data.decode()
     except (ValueError, zlib.error) as error:
         if isinstance(error, KvcoreError):
             raise
-        raise input_error("config", folded[:40], f"the address is damaged ({error})", remedy) from None
+        raise input_error(name, folded[:40], f"the address is damaged ({error})", remedy) from None

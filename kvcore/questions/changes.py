@@ -38,18 +38,22 @@ class Change:
     after: float | None
 
 
-def changes(fields: Fields, most: int = MOST_CHANGES) -> tuple[Change, ...]:
+def changes(
+    fields: Fields, most: int = MOST_CHANGES, layout_before: Mapping[str, Any] | None = None
+) -> tuple[Change, ...]:
     """Asks the question again without each of its inputs in turn, at most ``most`` times.
 
-    The model and a given budget are not left out: they are what the question is about.
+    The model and a given budget are not left out: they are what the question is about. Of a layout by hand, what it was
+    before it was edited may be given to be asked in its place.
     """
     after = _requests_at_once(answer(fields))
+    edit = () if layout_before is None else _edit(fields, layout_before, after)
     wanted = [
         field
         for field in REQUEST_FIELDS
         if field.name in fields and field.name not in _SUBJECT and field.name not in _GIVEN_BUDGET
     ]
-    return tuple(
+    return edit + tuple(
         Change(
             field=field.name,
             label=field.label,
@@ -59,6 +63,16 @@ def changes(fields: Fields, most: int = MOST_CHANGES) -> tuple[Change, ...]:
         )
         for field in wanted[:most]
     )
+
+
+def _edit(fields: Fields, before: Mapping[str, Any], after: float | None) -> tuple[Change, ...]:
+    """What editing the layout did; nothing where it is as it was."""
+    layout = fields.get("layout")
+    if not isinstance(layout, Mapping) or layout == before:
+        return ()
+    was = _requests_at_once(answer({**fields, "layout": before}))
+    name = layout.get("name")
+    return (Change(field="layout", label="Layout", value=f"{name or ''} edited".strip(), before=was, after=after),)
 
 
 def _without(fields: Fields, name: str) -> Mapping[str, Any]:

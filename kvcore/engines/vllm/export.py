@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from kvcore.engines.vllm.plan import Plan
-from kvcore.engines.vllm.specs import LayerSpec, MambaSpec
+from kvcore.engines.vllm.specs import MambaSpec
+from kvcore.engines.vllm.store.stored import Stored
 from kvcore.engines.vllm.tensor_layout import is_block_outermost
 from kvcore.layout.layout import Layout
 
 
-def exported_storage(spec: LayerSpec) -> Mapping[str, Any]:
+def exported_storage(stored: Stored) -> Mapping[str, Any]:
     """The ``engine`` object of one part, in the fields :mod:`kvcore.layout.by_hand` reads."""
+    spec = stored.spec
     storage: dict[str, Any] = {
         "kind": spec.kind,
         "block_size": spec.block_size,
@@ -19,6 +21,10 @@ def exported_storage(spec: LayerSpec) -> Mapping[str, Any]:
     }
     if isinstance(spec, MambaSpec):
         storage["checkpoint_copies"] = spec.num_prefill_checkpoint_blocks
+    if stored.checkpoint_grain is not None:
+        storage["checkpoint_grain"] = stored.checkpoint_grain
+    if stored.backend is not None and stored.backend.smallest_block > 1:
+        storage["kernel_block_size"] = stored.backend.smallest_block
     if spec.stride_alignment > 1:
         storage["row_alignment"] = spec.stride_alignment
     return storage

@@ -8,7 +8,8 @@ from kvcore.charge import RequestCharge
 from kvcore.charge.request_charge import binding_stage
 from kvcore.engines.vllm.export import exported_paging, exported_storage
 from kvcore.engines.vllm.grouping import CacheGroup
-from kvcore.engines.vllm.plan import Plan, PlannedPart
+from kvcore.engines.vllm.paging import PlannedPart
+from kvcore.engines.vllm.plan import Plan
 from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.engines.vllm.specs import AttentionSpec, CircularBufferSpec, MambaSpec
 from kvcore.layout.layout import Layout
@@ -105,7 +106,7 @@ def _part(item: PlannedPart, settings: EngineSettings) -> PartReport:
         source=item.stored.source,
         draft=part.draft,
         layer_indices=part.layer_indices,
-        engine=exported_storage(spec),
+        engine=exported_storage(item.stored),
     )
 
 

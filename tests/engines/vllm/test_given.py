@@ -72,12 +72,12 @@ def test_a_group_cannot_be_dealt_out_to_more_groups_than_it_has_layers() -> None
 
 def test_a_kind_of_storage_must_fit_the_growth() -> None:
     found = report([{**ATTENTION, "engine": {"kind": "mamba"}}])
-    assert refused_field(found) == "layout.parts.engine.kind"
+    assert refused_field(found) == "layout.parts.0.engine.kind"
 
 
 def test_a_page_cannot_be_smaller_than_its_entries() -> None:
     found = report([{**ATTENTION, "engine": {"page_size_bytes": 16 * 256 - 1}}])
-    assert refused_field(found) == "layout.parts.engine.page_size_bytes"
+    assert refused_field(found) == "layout.parts.0.engine.page_size_bytes"
 
 
 def test_sizes_are_of_one_gpu_and_are_not_divided_again() -> None:

@@ -1,5 +1,6 @@
 """Parts given by hand as vLLM would store them: entries of stated bytes, states of stated bytes."""
 
+from dataclasses import replace
 from typing import Any
 
 from kvcore.engines.vllm.selection import Backend
@@ -49,14 +50,20 @@ def store_given(cache: GivenCache, context: StoreContext) -> Stored:
     spec = _state(cache, context) if _kind(cache) == "mamba" else _entries(cache, context)
     return Stored(
         spec=spec,
-        backend=None if isinstance(spec, MambaSpec) else GIVEN,
+        backend=None if isinstance(spec, MambaSpec) else _backend(cache),
         dtype=cache.dtype,
         split=cache.split,
         shards=context.tensor_parallel_size if cache.split in {"heads", "state"} else 1,
         formula="as given by hand",
         substituted=f"{cache.entry_bytes:,}",
         source="the layout given by hand",
+        checkpoint_grain=cache.checkpoint_grain,
     )
+
+
+def _backend(cache: GivenCache) -> Backend:
+    """Kernels that take blocks of any multiple of the stated size."""
+    return GIVEN if cache.kernel_block_size is None else replace(GIVEN, multiple_of=cache.kernel_block_size)
 
 
 def _kind(cache: GivenCache) -> str:
@@ -64,7 +71,7 @@ def _kind(cache: GivenCache) -> str:
     if cache.kind:
         if cache.kind not in allowed:
             rule = f"a part of growth {cache.growth} is stored as {' or '.join(allowed)}"
-            raise input_error("layout.parts.engine.kind", cache.kind, rule, "Leave it out.")
+            raise input_error(f"{cache.place}.engine.kind", cache.kind, rule, "Leave it out.")
         return cache.kind
     return "mla_attention" if cache.growth == "per_token" and cache.split == "whole" else allowed[0]
 
@@ -77,12 +84,12 @@ def _entries(cache: GivenCache, context: StoreContext) -> AttentionSpec:
         if entry_bytes % block_size:
             rule = f"the ring's bytes must divide over its {block_size:,} tokens"
             raise input_error(
-                "layout.parts.entry_bytes", entry_bytes, rule, "State the ring's tokens as engine.block_size."
+                f"{cache.place}.entry_bytes", entry_bytes, rule, "State the ring's tokens as engine.block_size."
             )
         entry_bytes //= block_size
     if block_size % cache.tokens_per_entry:
         rule = f"the block of {block_size:,} tokens must hold whole entries of {cache.tokens_per_entry:,} tokens"
-        raise input_error("layout.parts.tokens_per_entry", cache.tokens_per_entry, rule, "Choose another block_size.")
+        raise input_error(f"{cache.place}.tokens_per_entry", cache.tokens_per_entry, rule, "Choose another block_size.")
     fields: dict[str, Any] = {
         "block_size": block_size,
         "num_kv_heads": 1,
@@ -124,6 +131,6 @@ def _padded(spec: Any, cache: GivenCache) -> Any:
         return spec
     if page < spec.unpadded_page_size_bytes:
         rule = f"the entries of one block already take {spec.unpadded_page_size_bytes:,} bytes"
-        raise input_error("layout.parts.engine.page_size_bytes", page, rule, "State a larger page, or leave it out.")
+        raise input_error(f"{cache.place}.engine.page_size_bytes", page, rule, "State a larger page, or leave it out.")
     fields = {**vars(spec), "page_size_padded": page}
     return type(spec)(**fields)
