@@ -1,5 +1,10 @@
-"""Subject: what a request asks about: a catalogue model, a pasted config.json, or a layout given by hand."""
+"""Subject: what a request asks about: a catalogue model, a pasted config.json, or a layout given by hand.
 
+People ask about one model again and again, so the subjects asked about last are kept with their layouts.
+"""
+
+import functools
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,6 +19,12 @@ from kvcore.layout.traits import Traits
 from kvcore.report.report import Source
 from kvcore.request import Request, SpeculativeConfig
 
+MOST_MODELS = 16
+"""Catalogue models kept."""
+
+MOST_PASTED = 4
+"""Pasted configs kept: one may be megabytes long."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
@@ -27,6 +38,7 @@ class Subject:
         notes: What the reader should know about the entry.
         given_layout: A layout given by hand instead of a model.
         published_weights: Published sizes of the catalogue entry.
+        laid_out: Layouts made so far, by the speculative decoding they are for.
     """
 
     name: str
@@ -36,6 +48,7 @@ class Subject:
     notes: tuple[str, ...] = ()
     given_layout: Layout | None = None
     published_weights: Mapping[str, Any] = field(default_factory=dict)
+    laid_out: dict[SpeculativeConfig | None, Layout] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def num_attention_heads(self) -> int | None:
@@ -52,14 +65,22 @@ class Subject:
             return self.given_layout
         if self.config is None:
             raise input_error("config", None, "a model, config or layout is expected", "Give one of them.")
-        if speculative is None:
-            return lay_out(self.config)
-        return lay_out(
-            self.config,
-            speculative_method=speculative.method,
-            num_speculative_tokens=speculative.num_speculative_tokens,
-            drafter=drafter_config(speculative),
-        )
+        if speculative is not None and speculative.config is not None:
+            return _lay_out(self.config, speculative)
+        if speculative not in self.laid_out:
+            self.laid_out[speculative] = _lay_out(self.config, speculative)
+        return self.laid_out[speculative]
+
+
+def _lay_out(config: ModelConfig, speculative: SpeculativeConfig | None) -> Layout:
+    if speculative is None:
+        return lay_out(config)
+    return lay_out(
+        config,
+        speculative_method=speculative.method,
+        num_speculative_tokens=speculative.num_speculative_tokens,
+        drafter=drafter_config(speculative),
+    )
 
 
 def drafter_config(speculative: SpeculativeConfig) -> ModelConfig | None:
@@ -79,22 +100,43 @@ def subject_of(request: Request) -> Subject:
         ConfigError: The config lacks a fact or its architecture is unknown.
     """
     if request.model is not None:
-        entry = find_model(request.model)
-        sources = tuple(
-            Source(
-                id=f"model-{number}", kind=source.kind, ref=f"{source.what}: {source.reference}", checked=source.checked
-            )
-            for number, source in enumerate(entry.sources, start=1)
-        )
-        return replace(_of_config(entry.config, entry.id, sources, entry.notes), published_weights=entry.weights)
+        return _of_catalogue(request.model)
     if request.config is not None:
-        name = request.config.get("_name_or_path")
-        return _of_config(request.config, name if isinstance(name, str) and name else "config.json", (), ())
+        text = _json_text(request.config)
+        return _of_pasted(request.config) if text is None else _of_text(text)
     if request.layout is None:
         raise input_error("model", None, "a model, config or layout is expected", "Give one of them.")
     given = read_layout(request.layout)
     keeps_state = any(isinstance(layer.cache, GivenPerRequest) for layer in given.layout.layers)
     return Subject(name=given.name, config=None, traits=Traits(keeps_state=keeps_state), given_layout=given.layout)
+
+
+@functools.lru_cache(maxsize=MOST_MODELS)
+def _of_catalogue(model: str) -> Subject:
+    entry = find_model(model)
+    sources = tuple(
+        Source(id=f"model-{number}", kind=source.kind, ref=f"{source.what}: {source.reference}", checked=source.checked)
+        for number, source in enumerate(entry.sources, start=1)
+    )
+    return replace(_of_config(entry.config, entry.id, sources, entry.notes), published_weights=entry.weights)
+
+
+def _json_text(config: Mapping[str, Any]) -> str | None:
+    """A config as JSON, by which it is known again even if its object has changed since; None where it is not JSON."""
+    try:
+        return json.dumps(config)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+@functools.lru_cache(maxsize=MOST_PASTED)
+def _of_text(text: str) -> Subject:
+    return _of_pasted(json.loads(text))
+
+
+def _of_pasted(config: Mapping[str, Any]) -> Subject:
+    name = config.get("_name_or_path")
+    return _of_config(config, name if isinstance(name, str) and name else "config.json", (), ())
 
 
 def _of_config(root: Mapping[str, Any], name: str, sources: tuple[Source, ...], notes: tuple[str, ...]) -> Subject:

@@ -99,6 +99,7 @@ def model_entry(data: Mapping[str, Any]) -> ModelEntry:
     return ModelEntry(**values)
 
 
+@functools.lru_cache(maxsize=256)
 def find_model(model_id: str) -> ModelEntry:
     """Returns the entry of an id, upper and lower case alike.
 
