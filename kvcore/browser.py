@@ -5,7 +5,7 @@ that no rule about a request lives in a script.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from kvcore import __version__
@@ -95,23 +95,25 @@ def _render(report: Report, request: Mapping[str, Any]) -> str:
     return json.dumps(reply, allow_nan=False, separators=(",", ":"))
 
 
-def reconcile_json(text: str) -> str:
+def reconcile_json(text: str, pull: Callable[[int], Any] | None = None) -> str:
     """Reads a log beside the figures kvcore computes for it.
 
     Args:
-        text: One line of JSON, ``{request?, reported_tokens?, log?}`` with the request's values as typed; the log itself
-            may follow on the next lines, so that megabytes need not be quoted.
+        text: One line of JSON, ``{request?, reported_tokens?, log?}`` with the request's values as typed; a short log may
+            follow on the next lines.
+        pull: Hands out the next bytes of a log of any length, as an array of Pyodide's; none at its end.
 
     Returns:
         JSON text with ``reconciliation``, ``html`` and ``markdown``, or ``errors``.
     """
     # Few pages read logs; the calculator starts faster without these modules.
     from kvcore.reconcile.door import reply  # noqa: PLC0415
+    from kvcore.reconcile.source import pulled  # noqa: PLC0415
 
     head, _, log = text.partition("\n")
     try:
         values = _request(head)
-        answered = reply({**values, "log": log} if log else values)
+        answered = reply({**values, "log": log} if log else values, pulled(pull) if pull else None)
     except KvcoreError as error:
         page = render(_refused(error.errors))
         answered = {"errors": to_json(error.errors), "html": html.write(page), "markdown": markdown.write(page)}

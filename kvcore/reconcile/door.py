@@ -1,14 +1,15 @@
 """The page's question about a log, answered as plain JSON values."""
 
+import io
 from collections.abc import Mapping
 from typing import Any
 
 from kvcore.errors import FieldError, InputError, KvcoreError, input_error
 from kvcore.reconcile.as_json import as_json
 from kvcore.reconcile.document import document
-from kvcore.reconcile.finished_run import is_finished_run, read_finished_run
-from kvcore.reconcile.reader import read_log_text
+from kvcore.reconcile.reader import Pieces
 from kvcore.reconcile.reconcile import reconcile
+from kvcore.reconcile.source import read_source
 from kvcore.report.writers import html, markdown
 from kvcore.request import parse_request
 from kvcore.request_text import value_of_text
@@ -17,8 +18,12 @@ SITE_ROOT = "../"
 """The site's root as seen from the page that shows the answer."""
 
 
-def reply(values: Mapping[str, Any]) -> dict[str, Any]:
+def reply(values: Mapping[str, Any], source: Pieces | None = None) -> dict[str, Any]:
     """Answers ``{log, request?, reported_tokens?}``.
+
+    Args:
+        values: The question.
+        source: Where the log comes from, in the place of the text ``log``.
 
     Raises:
         InputError: The log is no text, or a value of the request is wrong.
@@ -26,7 +31,7 @@ def reply(values: Mapping[str, Any]) -> dict[str, Any]:
     log = values.get("log", "")
     if not isinstance(log, str):
         raise input_error("log", log, "a text is expected", 'Send {"log": "…"}.')
-    record = read_finished_run(log) if is_finished_run(log) else read_log_text(log)
+    record = read_source(source or io.BytesIO(log.encode("utf-8", "replace")))
     found = reconcile(record, _request(values.get("request")), _reported(values.get("reported_tokens")))
     page = document(found, SITE_ROOT)
     return {

@@ -12,6 +12,9 @@ from kvcore.config.nesting import nested_too_deeply
 from kvcore.errors import input_error
 from kvcore.reconcile.record import UNITS, LogFigure, LogRecord, Seen
 
+RUN_FILES = frozenset({"run_meta.json", "kv_cache.json"})
+"""Names of the files of a run that say something about the cache."""
+
 POOLS, CAPACITY, GROUP = "kv_pools", "capacity_tokens", "group_id"
 _REMEDY = "Give raw/run_meta.json of a finished run, whose workers list kv_pools."
 

@@ -6,7 +6,7 @@ marks of the lines that do; only those are decoded and matched.
 
 import io
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any, Protocol
 
 from kvcore.reconcile.lines import plain_line, rank_of
 from kvcore.reconcile.literals import read_arguments
@@ -21,8 +21,15 @@ MOST_FIGURES = 5000
 """Figures kept; a log that restarts for days repeats itself."""
 
 
-def read_log(source: BinaryIO) -> LogRecord:
-    """Reads a log from a binary stream: a file, standard input, or text wrapped by :func:`read_log_text`."""
+class Pieces(Protocol):
+    """What hands out bytes: a binary file, or anything with its ``read``."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most this many bytes; none at the end."""
+
+
+def read_log(source: Pieces) -> LogRecord:
+    """Reads a log of any length in bounded memory."""
     reading = _Reading()
     for number, line in _marked_lines(source, reading):
         reading.take(number, plain_line(line))
@@ -34,7 +41,7 @@ def read_log_text(text: str) -> LogRecord:
     return read_log(io.BytesIO(text.encode("utf-8", "replace")))
 
 
-def _marked_lines(source: BinaryIO, reading: "_Reading") -> Iterator[tuple[int, bytes]]:
+def _marked_lines(source: Pieces, reading: "_Reading") -> Iterator[tuple[int, bytes]]:
     """The lines that hold a mark, with their numbers from 1."""
     rest, before = b"", 0
     while chunk := source.read(CHUNK):

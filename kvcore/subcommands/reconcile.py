@@ -10,10 +10,11 @@ from pathlib import Path
 from kvcore.errors import input_error
 from kvcore.reconcile.as_json import as_json
 from kvcore.reconcile.document import document
-from kvcore.reconcile.finished_run import is_finished_run, read_finished_run
+from kvcore.reconcile.finished_run import RUN_FILES
 from kvcore.reconcile.reader import read_log
 from kvcore.reconcile.reconcile import Reconciliation, reconcile
 from kvcore.reconcile.record import LogRecord
+from kvcore.reconcile.source import read_source
 from kvcore.report.writers import markdown, text
 from kvcore.subcommands.arguments import add_request_arguments, request_of
 from kvcore.subcommands.streams import ANSWERED, BAD_INPUT, STANDARD_INPUT, say
@@ -21,7 +22,6 @@ from kvcore.subcommands.streams import ANSWERED, BAD_INPUT, STANDARD_INPUT, say
 NAME = "reconcile"
 HELP = "read an engine's start-up log and explain every gap to the computed figures"
 
-_LARGEST_RUN = 50_000_000
 _REMEDY = "Give the path of a log, or - to read standard input."
 
 
@@ -64,17 +64,13 @@ def _exit_code(found: Reconciliation) -> int:
 
 
 def _record(path: str) -> LogRecord:
-    """The record of a file or of standard input; a JSON file may be a finished run."""
+    """The record of a file or of standard input."""
     if path == STANDARD_INPUT:
-        return read_log(sys.stdin.buffer)
+        return read_source(sys.stdin.buffer)
+    file = Path(path)
     try:
-        file = Path(path)
-        if file.suffix == ".json" and file.stat().st_size <= _LARGEST_RUN:
-            content = file.read_text("utf-8", "replace")
-            if is_finished_run(content) or file.name in {"kv_cache.json", "run_meta.json"}:
-                return read_finished_run(content)
         with file.open("rb") as stream:
-            return read_log(stream)
+            return read_source(stream, is_run=file.name in RUN_FILES)
     except OSError as error:
         raise input_error("log", path, f"the file cannot be read ({error.strerror})", _REMEDY) from None
 

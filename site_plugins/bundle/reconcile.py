@@ -41,7 +41,7 @@ def reconcile_html(bundle: Bundle, base: str, suggestions: Mapping[str, Sequence
 <label for="kv-log">Start-up log</label>
 <div class="kv-field__control"><textarea id="kv-log" name="log" data-kv-part="log" rows="10" spellcheck="false"
 aria-describedby="kv-log-help" placeholder="Paste the log here"></textarea></div>
-<p class="kv-field__file"><label for="kv-log-file">or choose a file of up to 10 MB, or drop it on the box</label>
+<p class="kv-field__file"><label for="kv-log-file">or choose a file of up to 200 MB, or drop it on the box</label>
 <input type="file" id="kv-log-file" name="file" data-kv-part="file"></p>
 <p class="kv-field__help" id="kv-log-help">The log is read in this page by kvcore and sent nowhere. Names, paths and hosts in it
 are not shown again.</p>

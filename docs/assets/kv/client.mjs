@@ -8,6 +8,8 @@
 const BOOT_TIMEOUT = 60_000;
 /** A thousand times a usual answer: beyond it the worker is taken for dead. */
 const ANSWER_TIMEOUT = 20_000;
+/** Ten times what a megabyte of a log takes. */
+const TIMEOUT_PER_BYTE = 1e-3;
 /** A question that killed this many workers is not asked again. */
 const MAX_ATTEMPTS = 2;
 
@@ -86,9 +88,10 @@ export class Client {
    * @param {string} channel
    * @param {Door} door
    * @param {string} text
+   * @param {Blob} [log] A log the door reads.
    * @returns {Promise<string | undefined>} The text kvcore answered with.
    */
-  ask(channel, door, text) {
+  ask(channel, door, text, log) {
     for (const [id, old] of this.#pending) {
       if (old.channel === channel) {
         this.#pending.delete(id);
@@ -96,7 +99,7 @@ export class Client {
       }
     }
     return new Promise((resolve, reject) => {
-      const question = /** @type {Question} */ ({ type: "ask", id: this.#nextId++, door, text });
+      const question = /** @type {Question} */ ({ type: "ask", id: this.#nextId++, door, text, log });
       const pending = { question, channel, attempts: 0, resolve, reject };
       this.#pending.set(question.id, pending);
       if (this.#state.phase === "ready") this.#put(pending);
@@ -141,7 +144,8 @@ export class Client {
   #put(pending) {
     pending.attempts += 1;
     this.#send(pending.question);
-    this.#watchdog(ANSWER_TIMEOUT, `no answer within ${ANSWER_TIMEOUT / 1000} seconds`);
+    const patience = ANSWER_TIMEOUT + (pending.question.log?.size ?? 0) * TIMEOUT_PER_BYTE;
+    this.#watchdog(patience, `no answer within ${Math.round(patience / 1000)} seconds`);
   }
 
   /** @param {ToWorker} message */

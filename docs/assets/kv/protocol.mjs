@@ -21,6 +21,7 @@
  * @property {number} id
  * @property {Door} door
  * @property {string} text
+ * @property {Blob} [log] A log of any length, which the door reads piece by piece.
  *
  * @typedef {object} Progress
  * @property {"progress"} type

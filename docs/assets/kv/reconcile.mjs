@@ -8,8 +8,8 @@ import { windowClient } from "./client.mjs";
 import { shownFragment } from "./fragment.mjs";
 import { bindStatus } from "./status.mjs";
 
-/** Longest log read in the page, in bytes; the command reads any. */
-const MAX_BYTES = 10_000_000;
+/** Longest log read in the page, in bytes: more would make people wait. The command reads any. */
+const MAX_BYTES = 200_000_000;
 /** Longer than the gap between two keystrokes, shorter than a noticeable wait. */
 const DEBOUNCE = 250;
 const MEANWHILE = "What you pasted is kept and read as soon as Python runs.";
@@ -27,17 +27,17 @@ export function bindReconcile(root) {
   const box = part(form, "log", HTMLTextAreaElement);
   const picker = part(form, "file", HTMLInputElement);
   const client = windowClient(bundleAddress(root.dataset.kvBundle));
-  /** The text of a chosen file, which the box does not show. @type {string | undefined} */
+  /** A chosen file, which the box does not show. @type {File | undefined} */
   let chosen;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
 
   const ask = async () => {
-    const log = chosen ?? box.value;
-    if (log.trim() === "" && !String(new FormData(form).get("reported_tokens") ?? "")) return;
+    const log = chosen ?? new Blob([box.value.trim()]);
+    if (log.size === 0 && !String(new FormData(form).get("reported_tokens") ?? "")) return;
     answer.ariaBusy = "true";
     try {
-      const text = await client.ask("reconcile", "reconcile_json", `${JSON.stringify(question(form))}\n${log}`);
+      const text = await client.ask("reconcile", "reconcile_json", JSON.stringify(question(form)), log);
       if (text === undefined || !root.isConnected) return;
       const reply = JSON.parse(text);
       answer.replaceChildren(shownFragment(reply.html));
@@ -58,13 +58,13 @@ export function bindReconcile(root) {
     if (file.size > MAX_BYTES) {
       const size = (file.size / 1e6).toFixed(0);
       status.say(
-        `This log has ${size} MB; the page reads up to 10. The command "kvcore reconcile FILE" reads logs of any size.`,
+        `This log has ${size} MB; the page reads up to 200. The command "kvcore reconcile FILE" reads logs of any size.`,
       );
       return;
     }
-    chosen = await file.text();
+    chosen = file;
     box.value = "";
-    box.placeholder = `${chosen.length.toLocaleString("en")} characters of a file`;
+    box.placeholder = `A file of ${file.size.toLocaleString("en")} bytes`;
     await ask();
   };
 

@@ -6,7 +6,7 @@
  */
 import { installed, wheelFiles } from "./wheel.mjs";
 
-/** @typedef {(text: string) => string} PythonFunction */
+/** @typedef {(text: string, pull?: (size: number) => Uint8Array) => string} PythonFunction */
 /** @typedef {Record<string, PythonFunction | undefined>} Doors */
 
 /** @type {Doors | undefined} */
@@ -84,7 +84,7 @@ const hex = (bytes) => Array.from(new Uint8Array(bytes), (byte) => byte.toString
  *
  * @param {Question} question
  */
-function answer({ id, door, text }) {
+function answer({ id, door, text, log }) {
   if (!browser) {
     post({ type: "refused", id, message: "Python has not started" });
     return;
@@ -93,7 +93,7 @@ function answer({ id, door, text }) {
   try {
     const ask = browser[door] ?? further()[door];
     if (!ask) throw new Error(`Python has no ${door}`);
-    const reply = ask(text);
+    const reply = log ? ask(text, pieces(log)) : ask(text);
     post({ type: "answer", id, text: reply, milliseconds: performance.now() - started });
   } catch (error) {
     if (error instanceof Error && error.name === "PythonError") {
@@ -102,6 +102,24 @@ function answer({ id, door, text }) {
       fail(error);
     }
   }
+}
+
+/**
+ * Hands out a log piece by piece, so that no more than one is held at a time.
+ *
+ * @param {Blob} log
+ */
+function pieces(log) {
+  // Known to workers only, and so not to the types of pages.
+  /** @type {new () => { readAsArrayBuffer(log: Blob): ArrayBuffer }} */
+  const Reader = Reflect.get(self, "FileReaderSync");
+  const reader = new Reader();
+  let at = 0;
+  return (/** @type {number} */ size) => {
+    const piece = new Uint8Array(reader.readAsArrayBuffer(log.slice(at, at + size)));
+    at += piece.length;
+    return piece;
+  };
 }
 
 /** @param {string} traceback */
