@@ -33,13 +33,14 @@ class Pattern:
     expression: re.Pattern[str]
 
 
-def _pattern(kind: str, engine: str, mark: str, text: str) -> Pattern:
+def pattern(kind: str, engine: str, mark: str, text: str) -> Pattern:
+    """A kind of line; ``COUNT``, ``DECIMAL`` and ``GIB`` stand for a number with separators, any number, and the unit."""
     filled = text.replace("COUNT", _COUNT).replace("DECIMAL", _DECIMAL).replace("GIB", _GIB)
     return Pattern(kind, engine, mark, re.compile(filled))
 
 
 PATTERNS: tuple[Pattern, ...] = tuple(
-    _pattern(*row)
+    pattern(*row)
     for row in (
         ("tokens", "vllm", "KV cache size", r"KV cache size: (?P<gpu_kv_cache_tokens>COUNT) tokens"),
         (
@@ -100,6 +101,12 @@ PATTERNS: tuple[Pattern, ...] = tuple(
             r"total_gpu_memory \((?P<gpu_memory_gib>DECIMAL)GIB\) x gpu_memory_utilization \((?P<gpu_memory_utilization>DECIMAL)\) "
             r"= (?P<requested_gib>DECIMAL)GIB",
         ),
+        (
+            "requested_memory", "vllm", "urrent vLLM instance can use",
+            r"urrent vLLM instance can use (?P<requested_gib>DECIMAL)GIB",
+        ),
+        ("requested_memory", "vllm", "total_gpu_memory ", r"total_gpu_memory (?P<gpu_memory_gib>DECIMAL)GIB"),
+        ("requested_memory", "vllm", "gpu_memory_utilization ", r"gpu_memory_utilization (?P<gpu_memory_utilization>0\.\d+)$"),
         ("weights", "vllm", "GiB for weight", r"(?P<weights_gib>DECIMAL)GIB for weight"),
         ("weights", "vllm", "model weights take", r"model weights take (?P<weights_gib>DECIMAL)GIB"),
         ("weights", "vllm", "weights memory", r"weights memory: (?P<weights_gib>DECIMAL)GIB"),
@@ -111,12 +118,13 @@ PATTERNS: tuple[Pattern, ...] = tuple(
         ("non_torch", "vllm", "non_torch_memory", r"non_torch_memory(?: takes |=| )(?P<non_torch_gib>DECIMAL)GIB"),
         ("non_torch", "vllm", "non-torch forward", r"non-torch forward increase memory: (?P<non_torch_gib>DECIMAL)GIB"),
         ("graph", "vllm", "for CUDAGraph memory", r"(?P<graph_capture_gib>DECIMAL)GIB for CUDAGraph memory"),
+        ("non_kv", "vllm", "non KV cache memory", r"otal non KV cache memory: (?P<non_kv_gib>DECIMAL)GIB"),
         ("kv_cache_memory", "vllm", "kv-cache-memory", r"--kv-cache-memory(?:-bytes)?=(?P<kv_cache_memory_suggestion_bytes>\d+)"),
         ("available", "vllm", "cache memory in use", r"urrent kv cache memory in use is (?P<available_kv_gib>DECIMAL)GIB"),
         ("available", "vllm", "for KV Cache is", r"reserved for KV Cache is (?P<available_kv_gib>DECIMAL)GIB"),
         (
             "profile", "vllm", "Memory profiling results",
-            r"total_gpu_memory=(?P<gpu_memory_gib>DECIMAL)GIB .*kv_cache_size=(?P<available_kv_gib>DECIMAL)GIB "
+            r"total_gpu_memory=(?P<gpu_memory_gib>DECIMAL)GIB .*peak_torch_memory=(?P<peak_gib>DECIMAL)GIB .*kv_cache_size=(?P<available_kv_gib>DECIMAL)GIB "
             r"gpu_memory_utilization=(?P<gpu_memory_utilization>DECIMAL)",
         ),
         ("chunked_prefill", "vllm", "max_num_batched_tokens=", r"enabled with max_num_batched_tokens=(?P<max_num_batched_tokens>\d+)"),
@@ -170,6 +178,12 @@ PATTERNS: tuple[Pattern, ...] = tuple(
             "trt_pool", "tensorrt-llm", "paged KV",
             r"Allocated (?P<allocated_gib>DECIMAL) GiB for max tokens in paged KV cache \((?P<pool_tokens>\d+)\)",
         ),
+        (
+            "trt_profile", "tensorrt-llm", "memory usage profiling",
+            r"Peak memory during memory usage profiling \(torch \+ non-torch\): (?P<peak_gib>DECIMAL) GiB.*"
+            r"fraction is set (?P<free_fraction>DECIMAL), kv size is (?P<kv_bytes_per_token>\d+)\. "
+            r"device total memory (?P<gpu_memory_gib>DECIMAL) GiB",
+        ),
         ("trt_pool", "tensorrt-llm", "paged KV", r"Using (?P<pool_tokens>\d+) tokens in paged KV cache"),
         ("trt_bytes", "tensorrt-llm", "k/v cache", r"Allocate (?P<allocated_bytes>\d+) bytes for k/v cache"),
         ("trt_blocks", "tensorrt-llm", "rimary", r"(?:primary blocks=|KV cache primary pool: )(?P<primary_blocks>\d+)"),
@@ -197,6 +211,6 @@ MARKS: tuple[bytes, ...] = (
     b"LLM engine (v", b"stored in KV cache", b"maximum model length", b"max_total_num_tokens", b"is allocated", b"avail mem",
     b"layer_tokens=", b"llama_kv_cache", b"KV self size", b"k/v cache", b"paged KV cache", b"primary pool", b"okens per block",
     b"mamba page size by", b"padding layers", b"weights took", b"oading took", b"num_gpu_blocks", b"init engine", b"max_num_batched_tokens=",
-    b"store kv", b"KV cache format", b"cache dtype", b"block size to",
+    b"store kv", b"KV cache format", b"cache dtype", b"block size to", b"max concurrency", b"peak activation", b"gpu_memory_utilization 0",
 )  # fmt: skip
 """Texts that pick the lines worth a closer look out of a log of any length; every pattern's lines hold one of them."""

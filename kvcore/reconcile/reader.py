@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from kvcore.reconcile.lines import plain_line, rank_of
 from kvcore.reconcile.literals import read_arguments
 from kvcore.reconcile.patterns import ARGUMENT_LISTS, MARKS, PATTERNS, Pattern
+from kvcore.reconcile.quoted import QUOTED
 from kvcore.reconcile.record import UNITS, LogFigure, LogRecord, Seen
 
 CHUNK = 1 << 20
@@ -92,6 +93,7 @@ class _Reading:
         self.flags: dict[str, Any] = {}
         self.flags_complete = False
         self.flags_line = 0
+        self.quoted: list[tuple[Pattern, LogFigure]] = []
         self.left_out = 0
         self.run = 1
 
@@ -113,6 +115,16 @@ class _Reading:
             for name, printed in match.groupdict().items():
                 if printed is not None:
                     self._keep(name, printed, number, rank)
+        if len(self.quoted) < MOST_FIGURES:
+            self.quoted.extend(self._quoted(number, text))
+
+    def _quoted(self, number: int, text: str) -> Iterator[tuple[Pattern, LogFigure]]:
+        """Figures of a sentence; whether they count is known at the end."""
+        for pattern in QUOTED:
+            match = pattern.expression.search(text) if pattern.mark in text else None
+            for name, printed in match.groupdict().items() if match else ():
+                digits, unit = printed.replace(",", ""), UNITS.get(name, "GiB")
+                yield pattern, LogFigure(name=name, printed=digits, unit=unit, line=number, run=self.run)
 
     def _see(self, pattern: Pattern, number: int) -> None:
         if len(self.seen) < MOST_FIGURES:
@@ -162,6 +174,14 @@ class _Reading:
         return any(figure.name in {"gpu_kv_cache_tokens", "max_total_num_tokens"} for figure in self.figures)
 
     def record(self) -> LogRecord:
+        """What was read; quoted figures where no line of an engine prints the same."""
+        printed = {figure.name for figure in self.figures}
+        for pattern, figure in self.quoted:
+            if figure.name not in printed and self.engine in {"", "vllm"}:
+                self.figures.append(figure)
+                self.seen.append(Seen(kind=pattern.kind, line=figure.line, run=figure.run))
+        if not self.engine and self.figures:
+            self.engine = QUOTED[0].engine
         return LogRecord(
             engine=self.engine,
             engine_version=self.version,

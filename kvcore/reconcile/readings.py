@@ -137,6 +137,15 @@ READINGS: Mapping[str, Reading] = {
     "non_torch": Reading(
         "Memory outside PyTorch", "Communication buffers and the CUDA context; grows with tensor parallelism.", UNITS
     ),
+    "non_kv": Reading(
+        "Everything but the cache", "Weights, the peak of activations and memory outside PyTorch, on one GPU.", UNITS
+    ),
+    "quoted": Reading(
+        "Quoted figures",
+        "Not lines an engine prints, but figures somebody copied out of one. They count where the line itself is missing, and "
+        "may be rounded.",
+        LOG_LINES,
+    ),
     "kv_cache_memory": Reading(
         "Suggested cache memory",
         "Bytes the engine suggests for --kv-cache-memory-bytes. Its advice counts graph memory twice in some releases; "
@@ -219,6 +228,11 @@ READINGS: Mapping[str, Reading] = {
     ),
     "trt_bytes": Reading("TensorRT-LLM bytes", "Bytes allocated for keys and values on one GPU.", UNITS),
     "trt_blocks": Reading("TensorRT-LLM blocks", "Blocks of the primary pool, and tokens each holds.", BLOCKS),
+    "trt_profile": Reading(
+        "TensorRT-LLM profile",
+        "The peak without the cache, the share of the rest the cache gets, and the bytes of one token.",
+        UNITS,
+    ),
     "trt_budget": Reading("TensorRT-LLM budget", "Memory left before the free fraction is applied.", UNITS),
     "run_pool": Reading(
         "Pool of a finished run",

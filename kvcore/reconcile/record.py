@@ -37,6 +37,8 @@ UNITS: Mapping[str, str] = {
     "primary_blocks": "blocks",
     "tokens_per_block": "tokens",
     "allocated_bytes": "bytes",
+    "kv_bytes_per_token": "bytes",
+    "free_fraction": "",
     "size_mib": "MiB",
     "k_mib": "MiB",
     "v_mib": "MiB",
