@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil, floor
 
+from kvcore.engines.vllm.profiles import release_notes
+from kvcore.errors import InputError
 from kvcore.reconcile.explain import explain
 from kvcore.reconcile.predict import Row as Compared
 from kvcore.reconcile.readings import CHECKLIST, GREP_HINTS
@@ -93,6 +95,8 @@ def _verdict(found: Reconciliation) -> Iterator[Block]:
         found.verdict, _VERDICTS[found.verdict]
     )
     yield Note(kind, (Strong(words),))  # type: ignore[arg-type]
+    for note in _release_notes(found):
+        yield Note("warning", (note,))
     if found.prediction is not None:
         for error in found.prediction.errors:
             yield Note("error", (Strong(error.field), " = ", Code(error.value), f": {error.rule}. {error.remedy}"))
@@ -108,6 +112,17 @@ def _verdict(found: Reconciliation) -> Iterator[Block]:
         )
         columns = (Column("Field"), Column("Value"), Column("Read from"))
         yield Table("The request this log implies", columns, rows, id="log-request")
+
+
+def _release_notes(found: Reconciliation) -> tuple[str, ...]:
+    """What to know about the release whose rules were taken; nothing where kvcore has read it."""
+    version = found.implied.request.get("engine_version")
+    if found.record.engine != "vllm" or not isinstance(version, str):
+        return ()
+    try:
+        return release_notes(version)
+    except InputError:
+        return ()
 
 
 def _value(value: object) -> str:

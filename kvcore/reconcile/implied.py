@@ -34,6 +34,9 @@ _WORD = re.compile(r"[A-Za-z0-9_.,+ -]{1,60}")
 VARIANT = "arguments, a variant of it"
 """Source of a model that is the catalogue's plain one of the checkpoint a log names."""
 
+_UNTAGGED = re.compile(r"0\.1\.dev\d")
+"""What a build from a checkout without its tags calls itself, whatever its release."""
+
 _MODEL_FLAGS = ("model", "model_tag", "model_path", "served_model_name", "general.name")
 
 
@@ -83,7 +86,7 @@ def implied_request(record: LogRecord, given: Mapping[str, Any]) -> Implied:
         put("engine", "sglang", "its lines")
         put("attention_backend", record.flags.get("attention_backend"), "arguments")
         _put_free_memory(record, put)
-    if record.engine_version and record.engine in {"vllm", "sglang"}:
+    if record.engine_version and record.engine in {"vllm", "sglang"} and not _UNTAGGED.match(record.engine_version):
         put("engine_version", record.engine_version, "version line")
     if not {"model", "config", "layout"} & set(given):
         put("model", _first_named(record, catalogue_name), "arguments")
@@ -218,7 +221,8 @@ def _questions(record: LogRecord, request: Mapping[str, Any], *, variant: bool) 
         text = "The log names no model of the catalogue. Choose one, or paste its config.json."
         questions.append(Question("model", text))
     if "engine_version" not in request and record.engine in {"vllm", "sglang"}:
-        text = "The log prints no release; releases count tokens differently. The newest one is assumed."
+        prints = "the version of a build without tags" if record.engine_version else "no release"
+        text = f"The log prints {prints}; releases count tokens differently. The newest one is assumed."
         questions.append(Question("engine_version", text))
     if "gpu" not in request:
         text = "The log names no GPU. It sets attention kernels and batch sizes; an H100 is assumed."

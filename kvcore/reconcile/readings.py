@@ -5,10 +5,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-CACHE_KINDS, BLOCKS, SHARDING, UNITS = (
-    f"concepts/{page}" for page in ("cache-kinds", "blocks-and-pages", "sharding", "units")
+STATES = "concepts/hybrid-alignment/#block"
+KINDS, BLOCKS, GROUPS = (
+    "concepts/cache-kinds/#keys-and-values",
+    "concepts/blocks-and-pages/#blocks",
+    "concepts/windows/#groups",
 )
-LOG_LINES = f"{BLOCKS}/#log-lines"
+ERAS, CONCURRENCY, COMPARE = (f"concepts/log-lines/#{anchor}" for anchor in ("eras", "concurrency", "compare"))
+REQUESTED, WEIGHTS, ACTIVATIONS, OUTSIDE, GRAPHS, BY_HAND, OTHERS = (
+    f"concepts/memory/#{anchor}"
+    for anchor in ("requested", "weights", "activations", "non-torch", "graphs", "by-hand", "others")
+)
+SGLANG = "concepts/sglang/#log-lines"
 
 
 @dataclass(frozen=True)
@@ -27,49 +35,49 @@ READINGS: Mapping[str, Reading] = {
         "it is maximum concurrency times the context length, so it changes with --max-model-len at the same memory. Only "
         "where every layer keeps every token can requests share it token by token. Each GPU of a tensor-parallel group "
         "prints the same figure: do not add them up.",
-        LOG_LINES,
+        ERAS,
     ),
     "concurrency": Reading(
         "Maximum concurrency",
         "How many requests of exactly this length the engine's estimate lets in at once. It is neither a limit (shorter "
         "requests fit more often) nor a promise (one block is kept back), and says nothing about requests per second.",
-        LOG_LINES,
+        CONCURRENCY,
     ),
     "available": Reading(
         "Available KV cache memory",
         "The budget: GPU memory times utilization, minus weights, the peak of activations and what other libraries hold; "
         "from 0.20 also minus an estimate for CUDA graphs. GiB of 1024³ bytes, rounded to two decimals, per GPU. A "
         "negative value means the rest alone is too large for the share that was allowed.",
-        UNITS,
+        REQUESTED,
     ),
     "reserved": Reading(
         "Reserved cache memory",
         "--kv-cache-memory-bytes set the budget, so nothing was measured: the utilization no longer counts, and what the "
         "engine needs besides must fit into the rest of the card.",
-        UNITS,
+        BY_HAND,
     ),
     "loading": Reading(
         "Model loading",
         "Weights on one GPU, with what the loader left behind. Early releases write GB and mean GiB.",
-        UNITS,
+        WEIGHTS,
     ),
     "graph": Reading(
         "CUDA graphs",
         "Memory taken while graphs were captured. Up to 0.19 it comes on top of the budget; it can be printed negative "
         "when other memory was freed meanwhile, and then means nothing.",
-        UNITS,
+        GRAPHS,
     ),
     "graph_estimate": Reading(
         "CUDA graph estimate",
         "What graphs are expected to take, deducted from the budget from 0.20 on. It extrapolates from two captures, and "
         "can be far above what is taken when graphs share a pool.",
-        UNITS,
+        GRAPHS,
     ),
     "graph_profiling": Reading(
         "CUDA graph profiling",
         "The engine says which utilization would give the budget of earlier releases. Raising it is safe only if the "
         "graphs really take what was estimated.",
-        UNITS,
+        GRAPHS,
     ),
     "init": Reading(
         "Start of the engine", "How long profiling, allocating and warming up took; it holds no cache figure.", BLOCKS
@@ -78,7 +86,7 @@ READINGS: Mapping[str, Reading] = {
         "Attention block size",
         "A hybrid model: blocks were made so large that a page of attention is at least as large as one recurrent state. "
         "Prefixes are reused in whole blocks, and a short request still takes whole blocks.",
-        CACHE_KINDS,
+        STATES,
     ),
     "kernel_block": Reading(
         "Block size of a kernel", "The attention kernels take this block size only, whatever --block-size says.", BLOCKS
@@ -86,13 +94,13 @@ READINGS: Mapping[str, Reading] = {
     "mamba_padding": Reading(
         "Padding of states",
         "States were padded so that their page equals a page of attention: this share of every state's page is not used.",
-        CACHE_KINDS,
+        STATES,
     ),
     "padding_layers": Reading(
         "Padding layers",
         "The layers do not divide evenly into groups. The missing ones are filled with layers that store nothing; the "
         "printed percentage is the most that can be lost, for requests that fill every group.",
-        BLOCKS,
+        GROUPS,
     ),
     "blocks": Reading(
         "Blocks of the pool",
@@ -109,131 +117,137 @@ READINGS: Mapping[str, Reading] = {
         "Refusal at start",
         "One request of the full length does not fit. The first figure is what that one request needs, not what to add. "
         "Shorten --max-model-len, free memory, or store the cache in fewer bytes.",
-        LOG_LINES,
+        CONCURRENCY,
     ),
     "estimated_length": Reading(
         "Estimated maximum length",
         "The longest request that would fit. It is not proportional to the memory: windows and states cost the same at any "
         "length.",
-        LOG_LINES,
+        CONCURRENCY,
     ),
     "free_memory": Reading(
         "Free memory at start",
         "Free and total memory of the card as the driver reports them. The utilization is a share of the total, not of "
         "what is free, so other processes make the start fail.",
-        UNITS,
+        REQUESTED,
     ),
     "requested_memory": Reading(
-        "Requested memory", "Total memory times utilization: all that the engine may use, cache included.", UNITS
+        "Requested memory", "Total memory times utilization: all that the engine may use, cache included.", REQUESTED
     ),
-    "weights": Reading("Weights", "Weights on one GPU, as measured while loading.", UNITS),
-    "consumed": Reading("Weights and other", "Weights together with memory outside PyTorch, on one GPU.", UNITS),
+    "weights": Reading("Weights", "Weights on one GPU, as measured while loading.", WEIGHTS),
+    "consumed": Reading("Weights and other", "Weights together with memory outside PyTorch, on one GPU.", WEIGHTS),
     "activation": Reading(
         "Peak of activations",
         "The most that one step of max_num_batched_tokens needed while profiling. Fewer batched tokens make it smaller and "
         "the cache larger.",
-        UNITS,
+        ACTIVATIONS,
     ),
     "non_torch": Reading(
-        "Memory outside PyTorch", "Communication buffers and the CUDA context; grows with tensor parallelism.", UNITS
+        "Memory outside PyTorch", "Communication buffers and the CUDA context; grows with tensor parallelism.", OUTSIDE
     ),
     "non_kv": Reading(
-        "Everything but the cache", "Weights, the peak of activations and memory outside PyTorch, on one GPU.", UNITS
+        "Everything but the cache",
+        "Weights, the peak of activations and memory outside PyTorch, on one GPU.",
+        REQUESTED,
     ),
     "quoted": Reading(
         "Quoted figures",
         "Not lines an engine prints, but figures somebody copied out of one. They count where the line itself is missing, and "
         "may be rounded.",
-        LOG_LINES,
+        COMPARE,
     ),
     "kv_cache_memory": Reading(
         "Suggested cache memory",
         "Bytes the engine suggests for --kv-cache-memory-bytes. Its advice counts graph memory twice in some releases; "
         "leave a margin.",
-        UNITS,
+        BY_HAND,
     ),
     "profile": Reading(
-        "Profile of the first engine", "Total, peak and what is left for the cache, in one line.", UNITS
+        "Profile of the first engine", "Total, peak and what is left for the cache, in one line.", REQUESTED
     ),
     "chunked_prefill": Reading(
         "Chunked prefill",
         "Tokens of one step. Windows and chunks keep this many tokens in flight beside the window itself; from 0.26 that "
         "of every batch in flight.",
-        BLOCKS,
+        "concepts/windows/#in-flight",
     ),
     "dcp": Reading(
         "Decode context parallel",
         "The ranks share the tokens of a request, so the printed figure is that of one rank times their number.",
-        f"{SHARDING}/#decode-context-parallel",
+        "concepts/sharding/#decode-context-parallel",
     ),
     "backend": Reading(
         "Attention backend",
         "The kernels that were chosen. They decide which block sizes and formats are possible.",
         BLOCKS,
     ),
-    "cache_dtype": Reading("Cache dtype", "How entries are stored; it need not be what the flag said.", CACHE_KINDS),
+    "cache_dtype": Reading("Cache dtype", "How entries are stored; it need not be what the flag said.", KINDS),
     "version": Reading(
-        "Release", "Which rules apply: releases count tokens, windows and states differently.", LOG_LINES
+        "Release",
+        "Which rules apply: releases count tokens, windows and states differently.",
+        "versions/#release-by-release",
     ),
     "arguments": Reading(
         "Arguments",
         "The flags the engine was started with. kvcore takes those that decide sizes, and no names.",
-        LOG_LINES,
+        COMPARE,
     ),
     "config_dump": Reading(
-        "Resolved configuration", "What the flags became after the engine filled in its defaults.", LOG_LINES
+        "Resolved configuration", "What the flags became after the engine filled in its defaults.", COMPARE
     ),
     "sglang_tokens": Reading(
         "max_total_num_tokens",
         "SGLang's pool: tokens all running requests share, page by page. For hybrids it counts the full-attention pool "
         "only; window and state pools have sizes of their own. max_running_requests is a cap of its own.",
-        CACHE_KINDS,
+        SGLANG,
     ),
     "sglang_pool": Reading(
         "Pool of keys and values",
         "One allocated pool with its tokens and bytes. A second one of the same tokens belongs to a drafter. GB here are "
         "GiB of 1024³ bytes, and the pool holds one page more than its tokens.",
-        UNITS,
+        SGLANG,
     ),
     "sglang_states": Reading(
-        "Pool of states", "Slots for recurrent states; each running request needs at least one.", CACHE_KINDS
+        "Pool of states", "Slots for recurrent states; each running request needs at least one.", SGLANG
     ),
     "sglang_window": Reading(
         "Window pool",
         "Windowed layers have a pool of their own. The smaller of the two decides how many tokens are admitted.",
-        CACHE_KINDS,
+        SGLANG,
     ),
     "sglang_before": Reading(
-        "Free before loading", "Free memory the static fraction is taken of; neighbours change it.", UNITS
+        "Free before loading", "Free memory the static fraction is taken of; neighbours change it.", SGLANG
     ),
     "sglang_after": Reading(
         "Free after loading",
         "What is left beside the weights. The pools get this minus (1 − mem_fraction_static) of what was free before.",
-        UNITS,
+        SGLANG,
     ),
-    "sglang_pool_end": Reading("Free after the pools", "What is left for activations and graphs.", UNITS),
-    "sglang_graph": Reading("Graphs", "Memory taken by captured graphs, out of what the static fraction left.", UNITS),
-    "sglang_dtype": Reading("Cache dtype", "How entries are stored.", CACHE_KINDS),
-    "sglang_version": Reading("Release", "Which release of SGLang wrote this log.", LOG_LINES),
+    "sglang_pool_end": Reading("Free after the pools", "What is left for activations and graphs.", SGLANG),
+    "sglang_graph": Reading("Graphs", "Memory taken by captured graphs, out of what the static fraction left.", SGLANG),
+    "sglang_dtype": Reading(
+        "Cache dtype", "How entries of the pools are stored, after the engine's own default.", KINDS
+    ),
+    "sglang_version": Reading("Release", "Which release of SGLang wrote this log.", SGLANG),
     "llama_pool": Reading(
         "llama.cpp cache",
         "Cells times layers in MiB. Windowed layers have a cache of their own whose cells grow with the number of slots, "
         "not with the context. kvcore reads these lines and does not compute them.",
-        CACHE_KINDS,
+        KINDS,
     ),
     "trt_pool": Reading(
         "TensorRT-LLM cache",
         "Tokens of the paged cache: blocks times tokens per block. kvcore reads these lines and does not compute them.",
-        BLOCKS,
+        OTHERS,
     ),
-    "trt_bytes": Reading("TensorRT-LLM bytes", "Bytes allocated for keys and values on one GPU.", UNITS),
+    "trt_bytes": Reading("TensorRT-LLM bytes", "Bytes allocated for keys and values on one GPU.", OTHERS),
     "trt_blocks": Reading("TensorRT-LLM blocks", "Blocks of the primary pool, and tokens each holds.", BLOCKS),
     "trt_profile": Reading(
         "TensorRT-LLM profile",
         "The peak without the cache, the share of the rest the cache gets, and the bytes of one token.",
-        UNITS,
+        OTHERS,
     ),
-    "trt_budget": Reading("TensorRT-LLM budget", "Memory left before the free fraction is applied.", UNITS),
+    "trt_budget": Reading("TensorRT-LLM budget", "Memory left before the free fraction is applied.", OTHERS),
     "run_pool": Reading(
         "Pool of a finished run",
         "Tokens of one worker's pool, as the simulator recorded it. It states no bytes, so nothing is computed from it.",

@@ -165,4 +165,21 @@ def test_the_browser_s_door_takes_what_its_form_holds_as_texts() -> None:
     assert answered["errors"] == []
     assert answered["reconciliation"]["verdict"] == "equal"
     assert 'data-kv="reconcile.rows.gpu_kv_cache_tokens.logged"' in answered["html"]
-    assert 'href="../concepts/blocks-and-pages/#log-lines"' in answered["html"]
+    assert 'href="../concepts/log-lines/#eras"' in answered["html"]
+
+
+def test_a_log_of_a_newer_release_takes_the_newest_rules_and_says_so() -> None:
+    found = reconcile(read_log_text(vllm_log(REQUEST, version="0.99.0")), {"model": MODEL, "gpu": "H100"})
+
+    assert found.verdict == "equal"
+    assert "vLLM 0.99.0 is newer than kvcore" in markdown.write(document(found))
+
+
+def test_a_build_without_tags_is_no_release() -> None:
+    found = reconcile(
+        read_log_text(vllm_log(REQUEST, version="0.1.dev20073+g8e685d198")), {"model": MODEL, "gpu": "H100"}
+    )
+
+    asked = {question.field: question.text for question in found.implied.questions}
+    assert found.verdict == "equal"
+    assert "a build without tags" in asked["engine_version"]
