@@ -6,9 +6,19 @@ from kvcore.config import ModelConfig
 from kvcore.errors import ConfigError, config_error
 from kvcore.layout.architecture import Architecture
 from kvcore.layout.architectures import ARCHITECTURES
-from kvcore.layout.cache import AttentionCache, Cache, LatentCache, StateCache
+from kvcore.layout.block_sparse import IndexKeyCache
+from kvcore.layout.cache import (
+    AttentionCache,
+    Cache,
+    ChunkedLocalCache,
+    LatentCache,
+    SlidingWindowCache,
+    StateCache,
+)
+from kvcore.layout.compressed import CompressedLatentCache, WindowLatentCache
 from kvcore.layout.drafters import drafter_layers
 from kvcore.layout.grouped_query import attention_label
+from kvcore.layout.indexer import IndexerCache
 from kvcore.layout.layout import LayerCache, Layout
 from kvcore.layout.resolve import architecture_of
 
@@ -101,19 +111,36 @@ def _stated(read: Callable[[], int]) -> int | None:
 
 
 def _attention_kind(config: ModelConfig, caches: list[Cache]) -> str:
-    labels: list[str] = []
-    for cache in caches:
-        if isinstance(cache, AttentionCache):
-            label = attention_label(config.num_attention_heads, cache.num_kv_heads)
-        elif isinstance(cache, LatentCache):
-            label = "multi-head latent attention"
-        elif isinstance(cache, StateCache):
-            label = cache.name
-        else:
-            continue
-        if label not in labels:
-            labels.append(label)
-    return " with ".join(labels) if labels else "no cache"
+    """What the layers do, then what is special about how much of it they keep."""
+    kinds = dict.fromkeys(label for cache in caches if (label := _label(config, cache)))
+    special = dict.fromkeys(label for cache in caches for kind, label in _SPECIAL if isinstance(cache, kind))
+    if not kinds:
+        return "no cache"
+    first, *others = (*kinds, *special)
+    return f"{first} with {' and '.join(others)}" if others else first
+
+
+def _label(config: ModelConfig, cache: Cache) -> str:
+    match cache:
+        case AttentionCache():
+            return attention_label(config.num_attention_heads, cache.num_kv_heads)
+        case LatentCache():
+            return "multi-head latent attention"
+        case CompressedLatentCache() | WindowLatentCache():
+            return "compressed latent attention"
+        case StateCache():
+            return cache.name
+        case _:
+            return ""
+
+
+_SPECIAL: tuple[tuple[type[Cache], str], ...] = (
+    (SlidingWindowCache, "sliding windows"),
+    (WindowLatentCache, "sliding windows"),
+    (ChunkedLocalCache, "local chunks"),
+    (IndexerCache, "a sparse indexer"),
+    (IndexKeyCache, "a sparse indexer"),
+)
 
 
 def _notes(config: ModelConfig) -> tuple[str, ...]:

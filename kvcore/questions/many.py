@@ -14,6 +14,7 @@ from kvcore.subject import Subject, subject_of
 
 NO_MEMORY = "no memory is left for the cache beside the weights"
 DOES_NOT_FIT = "one request does not fit"
+NOTHING_CACHED = "nothing is kept between steps, so no cache limits the requests"
 NOT_KNOWN = "the weights are not known, so no budget can be estimated"
 
 
@@ -69,6 +70,8 @@ def requests_at_once(model: str, deployments: Iterable[Fields]) -> tuple[Outcome
 
 
 def _outcome(plan: Plan, cache_bytes: int | None) -> Outcome:
+    if not plan.groups:
+        return Outcome(requests=None, reason=NOTHING_CACHED)
     if cache_bytes is None:
         return Outcome(requests=None, reason=NOT_KNOWN)
     if plan.concurrency is None:

@@ -33,7 +33,7 @@ def short_kind(kind: str) -> str:
     """Returns a kind with the usual abbreviations: "gated delta-net with grouped-query attention" as with GQA."""
     for name, short in KIND_SHORT.items():
         kind = kind.replace(name, short)
-    return capitalised(kind.replace(" with ", " + "))
+    return capitalised(kind.replace(" with ", " + ").replace(" and ", " + ").replace(" a ", " "))
 
 
 def contexts(limit: int | None) -> tuple[int, ...]:

@@ -1,15 +1,19 @@
 """The models index: one table that works without script, with what the small script needs to sort and filter it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
 from kvcore.arithmetic import KIB, MIB
 from kvcore.catalog import ModelEntry
-from kvcore.report.figures import UNKNOWN, grouped, readable_bytes, scaled
+from kvcore.questions.many import Outcome
+from kvcore.report.figures import UNKNOWN, grouped, scaled
 from site_plugins.pages.facts import STATUS_SHORT, short_kind
+from site_plugins.pages.fleet import fewest
 from site_plugins.pages.generated import GeneratedFile, Html, front_matter, page
-from site_plugins.pages.scenarios import HEADLINE_BUDGET, INDEX_CONTEXTS
-from site_plugins.pages.summary import SIZES, Requests, Summary
+from site_plugins.pages.scenarios import INDEX_CONTEXTS, INDEX_GPU, INDEX_GPUS, INDEX_SIZE, INDEX_SIZES
+from site_plugins.pages.summary import SIZES, Summary
+from site_plugins.published.places import fleet_data
 
 Listed = Sequence[tuple[ModelEntry, Summary]]
 
@@ -21,58 +25,104 @@ def index_files(models: Listed) -> tuple[GeneratedFile, ...]:
 
 def index_page(models: Listed) -> list[str | Html]:
     """Returns the parts of the models index."""
-    rows = "\n".join(_row(entry, summary) for entry, summary in models)
-    budget = readable_bytes(HEADLINE_BUDGET)
+    rows = "\n".join(_row(entry, summary) for entry, summary in newest_first(models))
     engine = models[0][1].engine if models else "no engine"
-    head = "".join(
-        f'<th scope="col" class="{align}" data-kind="{kind}">{title}</th>' for title, align, kind in _columns()
-    )
     meta = {
         "title": "Models",
-        "description": f"KV cache size of {len(models)} models, computed for {engine}.",
+        "description": f"KV cache of {len(models)} models and how many requests fit, computed for {engine}.",
         "hide": ["navigation", "toc"],
     }
-    kinds = sorted({summary.kind for _, summary in models})
-    organisations = sorted({entry.organisation for entry, _ in models}, key=str.lower)
+    head = "".join(
+        f'<th scope="col" class="{column.align}" data-kind="{column.kind}" data-name="{column.name}">'
+        f'{column.title} <span class="kv-unit"{column.mark}>{column.unit}</span></th>'
+        for column in _columns()
+    )
+    caption = (
+        f"KV cache of one request and requests at once under {escape(engine)} on "
+        f"<span data-kv-deployment>{INDEX_SIZE} × {INDEX_GPU}</span>, memory for the cache estimated"
+    )
     table = "\n".join(
         [
-            '<div class="kv-index" data-kv-index>',
-            '<form class="kv-filter" data-kv-filter hidden>',
-            '<label>Find <input type="search" name="q" autocomplete="off" placeholder="name or organisation"></label>',
-            _select("kind", "Kind", kinds),
-            _select("org", "Organisation", organisations),
-            '<output class="kv-filter-count" aria-live="polite"></output>',
-            "</form>",
+            f'<div class="kv-index" data-kv-index data-figures="../{fleet_data("")}">',
+            _form(models),
             '<div class="kv-scroll" tabindex="0" role="region" aria-label="Models">',
             '<table class="kv-table kv-table--index">',
-            f"<caption><span>KV cache per model under {escape(engine)}, {budget} of cache per GPU</span></caption>",
+            f"<caption><span>{caption}</span></caption>",
             f"<thead><tr>{head}</tr></thead>",
             f"<tbody>\n{rows}\n</tbody></table></div></div>",
         ]
     )
-    return [front_matter(meta), "# Models\n", _introduction(len(models), engine, budget), Html(table)]
+    return [front_matter(meta), "# Models\n", _introduction(len(models), engine), Html(table)]
 
 
-def _introduction(models: int, engine: str, budget: str) -> str:
+def newest_first(models: Listed) -> Listed:
+    """Returns models by their date, newest first; those without one follow in the order given."""
+    return sorted(models, key=lambda model: model[0].released, reverse=True)
+
+
+def _introduction(models: int, engine: str) -> str:
     return (
-        f"{grouped(models)} models, computed for {engine} when this page was built. "
-        f"Requests at once are those {engine} would log with {budget} of cache on each GPU.\n"
+        f"{grouped(models)} models, newest first, computed for {engine} when this page was built. Requests at once are "
+        f"those {engine} would log on the cards chosen, tensor-parallel over all of them, with the memory for the cache "
+        "[estimated](../gpus.md) at the engine's default share. Figures for a given budget are exact and stand on each "
+        "model's page.\n"
     )
 
 
-def _columns() -> tuple[tuple[str, str, str], ...]:
+def _form(models: Listed) -> str:
+    """Filters and the choice of cards; hidden until the script that acts on them runs."""
+    kinds = sorted({summary.kind for _, summary in models})
+    families = sorted({entry.family for entry, _ in models if entry.family}, key=str.lower)
+    organisations = sorted({entry.organisation for entry, _ in models}, key=str.lower)
+    return "\n".join(
+        [
+            '<form class="kv-filter" data-kv-filter hidden>',
+            '<fieldset class="kv-filter-group"><legend>Which models</legend>',
+            '<label>Find <input type="search" name="q" autocomplete="off" placeholder="name"></label>',
+            _select("kind", "Mechanism", kinds),
+            _select("family", "Family", families),
+            _select("org", "Organisation", organisations),
+            "</fieldset>",
+            '<fieldset class="kv-filter-group"><legend>On which cards</legend>',
+            _choice("n", "Number", [str(size) for size in INDEX_SIZES], str(INDEX_SIZE)),
+            _choice("gpu", "GPU", INDEX_GPUS, INDEX_GPU),
+            '<label class="kv-filter-tick"><input type="checkbox" name="fits" value="1"> Only what fits on them</label>',
+            "</fieldset>",
+            '<p class="kv-filter-line"><output class="kv-filter-count" aria-live="polite"></output>',
+            '<button class="kv-filter-reset" type="reset">Show all</button></p>',
+            "</form>",
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of the index: ``name`` stands in the address of a sorted list."""
+
+    name: str
+    title: str
+    unit: str = ""
+    kind: str = "number"
+    mark: str = ""
+
+    @property
+    def align(self) -> str:
+        return "kv-right" if self.kind == "number" else ""
+
+
+def _columns() -> tuple[_Column, ...]:
     return (
-        ("Model", "", "text"),
-        ("Kind", "", "text"),
-        *((f'Per token and GPU <span class="kv-unit">KiB, tp {size}</span>', "kv-right", "number") for size in SIZES),
-        ('Per request <span class="kv-unit">MiB of state</span>', "kv-right", "number"),
+        _Column("model", "Model", kind="text"),
+        _Column("kind", "Mechanism", kind="text"),
+        *(_Column(f"token-tp{size}", "Per token", f"KiB per GPU, tp {size}") for size in SIZES),
+        _Column("state", "Per request", "MiB of state"),
         *(
-            (f'Requests <span class="kv-unit">{length // KIB}k, tp {size}</span>', "kv-right", "number")
-            for size in SIZES
+            _Column(f"requests-{length // KIB}k", f"Requests of {length // KIB}k", "at once", mark=" data-kv-requests")
             for length in INDEX_CONTEXTS
         ),
-        ('Context <span class="kv-unit">tokens</span>', "kv-right", "number"),
-        ("Status", "", "text"),
+        _Column("fewest", "Starts on", f"{INDEX_GPU}, fewest", mark=" data-kv-fewest"),
+        _Column("context", "Context", "tokens"),
+        _Column("status", "Status", kind="text"),
     )
 
 
@@ -83,15 +133,23 @@ def _row(entry: ModelEntry, summary: Summary) -> str:
         f'<td title="{escape(summary.kind)}">{escape(short_kind(summary.kind))}</td>',
         *(_bytes(size, KIB, "layout.bytes_per_token", summary.refusal) for size in summary.per_token),
         _bytes(state, MIB, "layout.bytes_per_request", summary.refusal),
-        *(_requests(cell) for cell in summary.requests),
+        *_shown_on(summary),
         _number(limit, grouped(limit), "request.max_model_len") if limit else _none(summary.refusal),
         _status(entry),
     ]
     search = escape(f"{entry.id} {entry.title}".lower())
     return (
-        f'<tr data-search="{search}" data-kind="{escape(summary.kind)}" data-org="{escape(entry.organisation)}">'
-        f"{''.join(cells)}</tr>"
+        f'<tr id="{escape(entry.id)}" data-search="{search}" data-kind="{escape(summary.kind)}" '
+        f'data-family="{escape(entry.family)}" data-org="{escape(entry.organisation)}">{"".join(cells)}</tr>'
     )
+
+
+def _shown_on(summary: Summary) -> list[str]:
+    """The cells that follow the choice of cards, for the cards shown first."""
+    shown = next(place for place in summary.on_gpus if (place.gpu, place.size) == (INDEX_GPU, INDEX_SIZE))
+    number = fewest(summary.on_gpus, INDEX_GPU)
+    start = _none(shown.reason) if number is None else _number(number, grouped(number), "capacity.fits")
+    return [*(_requests(outcome) for outcome in shown.requests), start]
 
 
 def _name(entry: ModelEntry) -> str:
@@ -112,10 +170,10 @@ def _bytes(size: int | None, unit: int, path: str, refusal: str) -> str:
     return _number(size, scaled(size, unit), path) if size else _none("nothing of this kind is kept")
 
 
-def _requests(cell: Requests) -> str:
-    if cell.value is None:
-        return _none(cell.reason)
-    return _number(cell.value, f"{cell.value:,.2f}", "capacity.concurrency.engine_log")
+def _requests(outcome: Outcome) -> str:
+    if outcome.requests is None:
+        return _none(outcome.reason)
+    return _number(outcome.requests, f"{outcome.requests:,.2f}", "capacity.concurrency.engine_log")
 
 
 def _number(value: float, shown: str, path: str) -> str:
@@ -131,3 +189,8 @@ def _none(reason: str) -> str:
 def _select(name: str, label: str, values: Sequence[str]) -> str:
     options = "".join(f'<option value="{escape(value)}">{escape(value)}</option>' for value in values)
     return f'<label>{label} <select name="{name}"><option value="">all</option>{options}</select></label>'
+
+
+def _choice(name: str, label: str, values: Sequence[str], chosen: str) -> str:
+    options = "".join(f"<option{' selected' if value == chosen else ''}>{escape(value)}</option>" for value in values)
+    return f'<label>{label} <select name="{name}">{options}</select></label>'

@@ -40,3 +40,8 @@ WEIGHTS_SHARE = Fraction(85, 100)
 
 WORTH_QUOTING = 4
 """Requests at once from which a deployment is worth opening a page with."""
+
+INDEX_GPUS = ("L40S", "A100", "H100", "H200", "B200")
+INDEX_SIZES = (1, 2, 4, 8)
+INDEX_GPU, INDEX_SIZE = "H200", 8
+"""Cards and numbers of them that the index knows, and those it shows unless asked for others."""

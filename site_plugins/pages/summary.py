@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 from kvcore.catalog import ModelEntry
+from kvcore.questions.many import requests_at_once
 from kvcore.report.report import Report
 from kvcore.report.sections.wording import engine_name, value_of
 from site_plugins.pages.answers import Ask
 from site_plugins.pages.facts import context_limit, headline_request, kind_of
+from site_plugins.pages.fleet import TOO_LONG, Many, OnGpus, on_every_gpu
 from site_plugins.pages.requests import cell_request, layout_request
 from site_plugins.pages.scenarios import HEADLINE_BUDGET, INDEX_CONTEXTS
 
@@ -34,7 +36,8 @@ class Summary:
         bytes_per_token: Of that deployment, on one GPU.
         per_token: Bytes per token and GPU at each of :data:`SIZES`; ``None`` where the engine refuses.
         per_request: Bytes of state per request at the first of them.
-        requests: Requests at once at every size and length of the index, sizes first.
+        requests: Requests at once in a given budget at every size and length of the index, sizes first.
+        on_gpus: The same on every card and number of cards of the index, the budget estimated.
         refusal: Why the engine refuses the first size, if it does.
     """
 
@@ -46,11 +49,18 @@ class Summary:
     per_token: tuple[int | None, ...]
     per_request: int | None
     requests: tuple[Requests, ...]
+    on_gpus: tuple[OnGpus, ...]
     refusal: str = ""
 
 
-def summarise(entry: ModelEntry, ask: Ask) -> Summary:
-    """Returns a model's summary."""
+def summarise(entry: ModelEntry, ask: Ask, many: Many = requests_at_once) -> Summary:
+    """Returns a model's summary.
+
+    Args:
+        entry: The model.
+        ask: Answers a request.
+        many: Answers many deployments of a model at once.
+    """
     headline = ask(headline_request(entry, ask))
     by_size = [ask(layout_request(entry.id, size)) for size in SIZES]
     limit = context_limit(entry, ask)
@@ -64,13 +74,14 @@ def summarise(entry: ModelEntry, ask: Ask) -> Summary:
         per_token=tuple(report.layout.bytes_per_token if report.layout else None for report in by_size),
         per_request=by_size[0].layout.bytes_per_request if by_size[0].layout else None,
         requests=tuple(_requests(entry, size, length, limit, ask) for size in SIZES for length in INDEX_CONTEXTS),
+        on_gpus=on_every_gpu(entry.id, limit, many),
         refusal=_refusal(by_size[0]),
     )
 
 
 def _requests(entry: ModelEntry, size: int, length: int, limit: int | None, ask: Ask) -> Requests:
     if limit is not None and length > limit:
-        return Requests(value=None, reason="longer than the model's limit")
+        return Requests(value=None, reason=TOO_LONG)
     report = ask(cell_request(entry.id, HEADLINE_BUDGET, size, length))
     if report.errors or report.capacity is None:
         return Requests(value=None, reason=_refusal(report))

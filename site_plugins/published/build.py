@@ -6,18 +6,20 @@ from pathlib import Path
 
 from kvcore.catalog import ModelEntry
 from site_plugins.pages.generated import GeneratedFile
+from site_plugins.pages.scenarios import INDEX_GPUS
 from site_plugins.pages.summary import Summary
 from site_plugins.published.changes import changes_page, feed, load_changes
+from site_plugins.published.fleet import fleet
 from site_plugins.published.llms import llms_text
 from site_plugins.published.models import models_data
-from site_plugins.published.places import FEED, LLMS, MODELS, REPORT_SCHEMA, REQUEST_SCHEMA
+from site_plugins.published.places import FEED, LLMS, MODELS, REPORT_SCHEMA, REQUEST_SCHEMA, fleet_data
 from site_plugins.published.schemas import report_schema, request_schema
 
 
 def published_files(
     models: Sequence[tuple[ModelEntry, Summary]], changes: Path, site_url: str, site_name: str
 ) -> tuple[GeneratedFile, ...]:
-    """Returns models.json, the schemas, the feed with its page, and llms.txt.
+    """Returns models.json, the models on each card, the schemas, the feed with its page, and llms.txt.
 
     Args:
         models: Models with their summaries, in the order of the index.
@@ -29,6 +31,7 @@ def published_files(
     known = load_changes(changes)
     return (
         GeneratedFile(MODELS, _json(models_data(models, root))),
+        *(GeneratedFile(fleet_data(gpu), _compact(fleet(models, gpu))) for gpu in INDEX_GPUS),
         GeneratedFile(REQUEST_SCHEMA, _json(request_schema(root))),
         GeneratedFile(REPORT_SCHEMA, _json(report_schema(root))),
         GeneratedFile(FEED, feed(known, root, site_name)),
@@ -39,3 +42,8 @@ def published_files(
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
+def _compact(value: object) -> str:
+    """JSON that pages fetch, without the spaces."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"

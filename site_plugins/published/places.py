@@ -14,3 +14,8 @@ LLMS = "llms.txt"
 def model_data(model: str) -> str:
     """Returns the folder of a model's report and layout."""
     return f"{DATA}/models/{model}"
+
+
+def fleet_data(gpu: str) -> str:
+    """Returns the file of every model on one kind of GPU; without a GPU the folder of these files."""
+    return f"{DATA}/deployments/{gpu}.json" if gpu else f"{DATA}/deployments/"

@@ -3,7 +3,7 @@
 import pytest
 
 from kvcore.answer import answer
-from kvcore.questions.many import DOES_NOT_FIT, NO_MEMORY, NOT_KNOWN, Outcome, requests_at_once
+from kvcore.questions.many import DOES_NOT_FIT, NO_MEMORY, NOT_KNOWN, NOTHING_CACHED, Outcome, requests_at_once
 
 GIB = 1024**3
 BOTH_LENGTHS = (32_768, 131_072)
@@ -54,3 +54,7 @@ def test_a_refused_deployment_does_not_stop_the_others() -> None:
     assert "tensor_parallel_size" in refused.reason
     # 40 GiB of 128 KiB per token are 327,680 tokens, two and a half times 131,072.
     assert answered.requests == 2.5
+
+
+def test_a_model_that_keeps_no_cache_is_not_said_to_be_too_large() -> None:
+    assert requests_at_once("BAAI/bge-m3", [{"gpu": "H200"}]) == (Outcome(requests=None, reason=NOTHING_CACHED),)

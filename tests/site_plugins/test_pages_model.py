@@ -1,5 +1,5 @@
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -8,15 +8,25 @@ import yaml
 
 from kvcore.catalog import ModelEntry, ModelSource
 from kvcore.errors import FieldError
+from kvcore.questions.forward import Fields
+from kvcore.questions.many import Outcome
 from kvcore.report.report import Input, Report
 from site_plugins.pages.answers import Ask
 from site_plugins.pages.facts import contexts, headline_request, short_kind
+from site_plugins.pages.fleet import fewest, on_every_gpu
 from site_plugins.pages.generated import GeneratedFile, whole
-from site_plugins.pages.index_page import index_files
+from site_plugins.pages.index_page import index_files, newest_first
 from site_plugins.pages.kinds_page import kinds_files
 from site_plugins.pages.matrix import capacity_matrix
 from site_plugins.pages.model_page import model_files
-from site_plugins.pages.scenarios import BUDGETS, CONTEXTS, TENSOR_PARALLEL_SIZES, headline_parallel
+from site_plugins.pages.scenarios import (
+    BUDGETS,
+    CONTEXTS,
+    INDEX_GPU,
+    INDEX_SIZES,
+    TENSOR_PARALLEL_SIZES,
+    headline_parallel,
+)
 from site_plugins.pages.summary import summarise
 from tests.report.reports import MAX_MODEL_LEN, REPORT
 
@@ -46,6 +56,16 @@ def refuse(_: Mapping[str, object]) -> Report:
     return Report(inputs={}, kvcore_version="0.1.0", errors=(error,))
 
 
+def many(_: str, deployments: Iterable[Fields]) -> tuple[Outcome, ...]:
+    """Two requests at once for each card; long contexts do not fit on one."""
+    return tuple(
+        Outcome(requests=2.0 * item["tensor_parallel_size"])
+        if item["tensor_parallel_size"] > 1 or item["max_model_len"] <= MAX_MODEL_LEN
+        else Outcome(requests=None, reason="one request does not fit")
+        for item in deployments
+    )
+
+
 def complete(file: GeneratedFile) -> str:
     """A page with its HTML in place."""
     return whole(file.content, file.fragments)
@@ -55,8 +75,14 @@ def page(entry: ModelEntry = ENTRY) -> str:
     return complete(model_files(entry, ask, SITE_URL)[0])
 
 
+def beside(name: str) -> str:
+    """The content of a file that is made with the page."""
+    (found,) = (item.content for item in model_files(ENTRY, ask, SITE_URL) if item.src_uri.endswith(f"/{name}"))
+    return found
+
+
 def index(answers: Ask) -> str:
-    return complete(index_files([(ENTRY, summarise(ENTRY, answers))])[0])
+    return complete(index_files([(ENTRY, summarise(ENTRY, answers, many))])[0])
 
 
 def meta(markdown: str) -> dict[str, Any]:
@@ -76,7 +102,7 @@ def test_a_model_gets_a_page_with_report_and_layout_beside_it() -> None:
 
 
 def test_the_data_files_are_the_pages_own_report() -> None:
-    _, report, layout, _, _ = (item.content for item in model_files(ENTRY, ask, SITE_URL))
+    report, layout = beside("report.json"), beside("layout.json")
     assert json.loads(report)["capacity"]["tokens"]["engine_log"] == 327_680
     assert json.loads(layout) == json.loads(report)["layout"]
 
@@ -145,6 +171,34 @@ def test_the_index_needs_no_script_to_be_read() -> None:
     assert "hidden" in written.split("<form")[1].split(">")[0]
 
 
+def test_the_index_shows_the_fewest_cards_and_the_requests_on_eight() -> None:
+    summary = summarise(ENTRY, ask, many)
+    assert fewest(summary.on_gpus, INDEX_GPU) == 1
+    assert [outcome.requests for place in summary.on_gpus if place.gpu == INDEX_GPU for outcome in place.requests] == [
+        None
+    ] * 2 * len(INDEX_SIZES)
+    long = on_every_gpu(ENTRY.id, None, many)
+    shown = [(place.size, place.fits, [outcome.requests for outcome in place.requests]) for place in long[:2]]
+    assert shown == [(1, False, [None, None]), (2, True, [4.0, 4.0])]
+
+
+def test_what_does_not_fit_is_not_asked_with_a_longer_context() -> None:
+    asked: list[Fields] = []
+
+    def noted(model: str, deployments: Iterable[Fields]) -> tuple[Outcome, ...]:
+        asked.extend(given := list(deployments))
+        return many(model, given)
+
+    on_every_gpu(ENTRY.id, None, noted)
+    assert not [item for item in asked if item["tensor_parallel_size"] == 1 and item["max_model_len"] > 32_768]
+
+
+def test_the_index_is_newest_first_and_undated_models_follow() -> None:
+    dates = {"old": "2024-05", "undated": "", "new": "2025-12-01"}
+    listed = [(replace(ENTRY, id=name, released=date), summarise(ENTRY, ask, many)) for name, date in dates.items()]
+    assert [entry.id for entry, _ in newest_first(listed)] == ["new", "old", "undated"]
+
+
 def test_the_index_gives_the_reason_of_a_refusal() -> None:
     assert 'title="tensor_parallel_size = 8: does not divide the heads. Use 4."' in index(refuse)
 
@@ -166,11 +220,11 @@ def test_the_index_leaves_contexts_beyond_the_limit_empty() -> None:
 
 
 def test_the_snippet_for_a_review_ends_with_a_permalink_to_the_same_question() -> None:
-    snippet = model_files(ENTRY, ask, SITE_URL)[4].content
+    snippet = beside("review.txt")
     assert "40.00 requests of 8,192 tokens fit at once" in snippet
     assert "(<https://atlas.example/calculator/?model=example%2Fdense-8b&tensor_parallel_size=1" in snippet
 
 
 def test_a_mixed_kind_is_abbreviated_part_by_part() -> None:
     assert short_kind("gated delta-net with grouped-query attention") == "Gated delta-net + GQA"
-    assert short_kind("multi-head latent attention") == "MLA"
+    assert short_kind("multi-head latent attention with a sparse indexer") == "MLA + sparse indexer"

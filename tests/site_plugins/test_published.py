@@ -10,13 +10,15 @@ from kvcore.answer import answer
 from kvcore.report import to_json
 from kvcore.report.report import Report
 from kvcore.request_fields import REQUEST_FIELDS
+from site_plugins.pages.scenarios import INDEX_GPUS
 from site_plugins.pages.summary import summarise
 from site_plugins.published.build import published_files
 from site_plugins.published.changes import Change, changes_page, feed, load_changes
+from site_plugins.published.fleet import fleet
 from site_plugins.published.llms import llms_text
 from site_plugins.published.models import models_data
 from site_plugins.published.schemas import report_schema, request_schema
-from tests.site_plugins.test_pages_model import ENTRY, ask
+from tests.site_plugins.test_pages_model import ENTRY, ask, many
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE_URL = "https://atlas.example/"
@@ -81,6 +83,13 @@ def test_a_figure_without_its_value_before_is_refused(tmp_path: Path) -> None:
         load_changes(tmp_path / "changes.json")
 
 
+def test_a_cards_file_has_every_number_of_cards_with_requests_or_reasons() -> None:
+    places = fleet([(ENTRY, summarise(ENTRY, ask, many))], "H200")["models"][ENTRY.id]
+    assert [place["tensor_parallel_size"] for place in places] == [1, 2, 4, 8]
+    assert {reason for place in places for reason in place["reasons"]} == {"longer than the model's limit"}
+    assert all(place["fits"] for place in places)
+
+
 def test_llms_txt_names_every_model_and_the_data() -> None:
     text = llms_text(MODELS, SITE_URL, "Atlas")
     assert f"{SITE_URL}models/{ENTRY.id}/" in text
@@ -91,6 +100,7 @@ def test_the_projects_own_changes_can_be_published() -> None:
     files = published_files(MODELS, ROOT / "docs/data/v1/changes.json", SITE_URL, "Atlas")
     assert {file.src_uri for file in files} == {
         "data/v1/models.json",
+        *(f"data/v1/deployments/{gpu}.json" for gpu in INDEX_GPUS),
         "data/v1/request.schema.json",
         "data/v1/report.schema.json",
         "changes.xml",

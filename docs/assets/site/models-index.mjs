@@ -1,131 +1,182 @@
 // @ts-check
 /**
- * Sorting and filtering of the models index. The table is complete without this script; the filter's state is kept in
- * the address, so that a filtered list can be linked.
+ * The models index brought to life: sorting, filters and the choice of cards, all kept in the address so that a list can be
+ * linked. The table is complete without this script.
  */
 
-const FIELDS = /** @type {const} */ (["q", "kind", "org"]);
+import { fleetOf, showRow } from "./index-figures.mjs";
+import { makeSortable } from "./index-sort.mjs";
 
-/**
- * Value of a cell for sorting: the exact number where the cell has one, else its text.
- * @param {HTMLTableRowElement} row
- * @param {number} column
- * @returns {number | string}
- */
-function sortValue(row, column) {
-  const cell = row.cells[column];
-  const exact = cell?.querySelector("data")?.getAttribute("value");
-  if (exact) {
-    return Number(exact);
+const FILTERS = /** @type {const} */ (["kind", "family", "org"]);
+const FIELDS = /** @type {const} */ (["q", ...FILTERS, "n", "gpu", "fits"]);
+
+/** One index on one page. */
+class Index {
+  /**
+   * @param {HTMLElement} root
+   * @param {HTMLFormElement} form
+   * @param {HTMLTableElement} table
+   */
+  constructor(root, form, table) {
+    this.root = root;
+    this.form = form;
+    this.rows = [...(table.tBodies[0]?.rows ?? [])];
+    const names = [...(table.tHead?.rows[0]?.cells ?? [])].map((title) => title.dataset.name ?? "");
+    this.columns = {
+      requests: names.flatMap((name, column) => (name.startsWith("requests-") ? [column] : [])),
+      fewest: names.indexOf("fewest"),
+    };
+    /** Cards whose figures the table shows. */
+    this.shown = this.cards();
+    this.sorting = makeSortable(table, () => this.writeAddress());
   }
-  return cell?.textContent?.trim().toLowerCase() ?? "";
-}
 
-/**
- * Order of two cells; cells without a number come last, whichever way the column is sorted.
- * @param {number | string} a
- * @param {number | string} b
- * @param {number} direction
- * @returns {number}
- */
-function compare(a, b, direction) {
-  if (typeof a === "number" && typeof b === "number") {
-    return (a - b) * direction;
+  /** The cards chosen, as one word to compare. */
+  cards() {
+    return `${this.value("n")} × ${this.value("gpu")}`;
   }
-  if (typeof a !== typeof b) {
-    return typeof a === "number" ? -1 : 1;
-  }
-  return String(a).localeCompare(String(b)) * direction;
-}
 
-/**
- * Makes every column title a button that sorts by its column.
- * @param {HTMLTableElement} table
- */
-function makeSortable(table) {
-  const titles = [...(table.tHead?.rows[0]?.cells ?? [])];
-  for (const [column, title] of titles.entries()) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(...title.childNodes);
-    title.append(button);
-    button.addEventListener("click", () => {
-      const numeric = title.dataset.kind === "number";
-      const before = title.getAttribute("aria-sort");
-      const ascending = before === null ? !numeric : before === "descending";
-      for (const other of titles) {
-        other.removeAttribute("aria-sort");
+  /**
+   * @param {string} name
+   * @returns {string}
+   */
+  value(name) {
+    return String(new FormData(this.form).get(name) ?? "").trim();
+  }
+
+  readAddress() {
+    const asked = new URL(location.href).searchParams;
+    for (const name of FIELDS) {
+      const control = this.form.elements.namedItem(name);
+      const value = asked.get(name);
+      if (value === null) {
+        continue;
       }
-      title.setAttribute("aria-sort", ascending ? "ascending" : "descending");
-      const body = table.tBodies[0];
-      const rows = [...(body?.rows ?? [])];
-      const direction = ascending ? 1 : -1;
-      rows.sort((a, b) => compare(sortValue(a, column), sortValue(b, column), direction));
-      body?.append(...rows);
-    });
+      if (control instanceof HTMLInputElement && control.type === "checkbox") {
+        control.checked = value === control.value;
+      } else if (control instanceof HTMLInputElement) {
+        control.value = value;
+      } else if (control instanceof HTMLSelectElement && [...control.options].some((one) => one.value === value)) {
+        // A value the list does not have is passed over, as a mistyped address should be.
+        control.value = value;
+      }
+    }
+    this.sorting.choose(asked.get("sort") ?? "", asked.get("order") === "up");
   }
-}
 
-/**
- * Hides the rows that the form's choice leaves out, counts the rest and writes the choice into the address.
- * @param {HTMLFormElement} form
- * @param {HTMLTableElement} table
- */
-function applyFilter(form, table) {
-  const choice = new FormData(form);
-  const words = String(choice.get("q") ?? "")
-    .toLowerCase()
-    .split(/\s+/)
-    .filter(Boolean);
-  const kind = choice.get("kind");
-  const org = choice.get("org");
-  const rows = [...(table.tBodies[0]?.rows ?? [])];
-  let shown = 0;
-  for (const row of rows) {
-    const found =
-      words.every((word) => row.dataset.search?.includes(word)) &&
-      (!kind || row.dataset.kind === kind) &&
-      (!org || row.dataset.org === org);
-    row.hidden = !found;
-    shown += found ? 1 : 0;
-  }
-  const count = form.querySelector("output");
-  if (count) {
-    count.value = shown === rows.length ? `${rows.length} models` : `${shown} of ${rows.length} models`;
-  }
-  const address = new URL(location.href);
-  for (const field of FIELDS) {
-    const value = String(choice.get(field) ?? "").trim();
-    if (value) {
-      address.searchParams.set(field, value);
-    } else {
-      address.searchParams.delete(field);
+  writeAddress() {
+    const address = new URL(location.href);
+    for (const name of FIELDS) {
+      const value = this.value(name);
+      if (value && value !== defaultOf(this.form.elements.namedItem(name))) {
+        address.searchParams.set(name, value);
+      } else {
+        address.searchParams.delete(name);
+      }
+    }
+    const { name, ascending } = this.sorting.chosen();
+    address.searchParams.delete("sort");
+    address.searchParams.delete("order");
+    if (name) {
+      address.searchParams.set("sort", name);
+      address.searchParams.set("order", ascending ? "up" : "down");
+    }
+    if (address.href !== location.href) {
+      history.replaceState(history.state, "", address);
     }
   }
-  history.replaceState(history.state, "", address);
+
+  /** Shows what the form chooses. */
+  async apply() {
+    const cards = this.cards();
+    if (cards !== this.shown || this.value("fits")) {
+      const folder = this.root.dataset.figures ?? "";
+      try {
+        const fleet = await fleetOf(folder, this.value("gpu"));
+        if (this.cards() !== cards) {
+          return; // chosen anew meanwhile
+        }
+        for (const row of this.rows) {
+          showRow(row, fleet, Number(this.value("n")), this.columns);
+        }
+        this.say(cards);
+        this.sorting.again();
+      } catch {
+        this.count("These figures could not be fetched; the table still shows the cards named above it.");
+        return;
+      }
+    }
+    this.filter();
+    this.writeAddress();
+  }
+
+  /**
+   * Says which cards the figures are of.
+   * @param {string} cards
+   */
+  say(cards) {
+    this.shown = cards;
+    for (const place of this.root.querySelectorAll("[data-kv-deployment]")) {
+      place.textContent = cards;
+    }
+    for (const place of this.root.querySelectorAll("[data-kv-fewest]")) {
+      place.textContent = `${this.value("gpu")}, fewest`;
+    }
+  }
+
+  filter() {
+    const words = this.value("q").toLowerCase().split(/\s+/).filter(Boolean);
+    const wanted = FILTERS.map((name) => /** @type {const} */ ([name, this.value(name)]));
+    const fitting = Boolean(this.value("fits"));
+    let shown = 0;
+    for (const row of this.rows) {
+      const found =
+        words.every((word) => row.dataset.search?.includes(word)) &&
+        wanted.every(([name, value]) => !value || row.dataset[name] === value) &&
+        (!fitting || row.dataset.fits === "1");
+      row.hidden = !found;
+      shown += found ? 1 : 0;
+    }
+    this.count(shown === this.rows.length ? `${shown} models` : `${shown} of ${this.rows.length} models`);
+  }
+
+  /** @param {string} text */
+  count(text) {
+    const output = this.form.querySelector("output");
+    if (output) {
+      output.value = text;
+    }
+  }
+}
+
+/**
+ * What a control holds while nothing was chosen.
+ * @param {Element | RadioNodeList | null} control
+ */
+function defaultOf(control) {
+  if (control instanceof HTMLSelectElement) {
+    return [...control.options].find((option) => option.defaultSelected)?.value ?? "";
+  }
+  return "";
 }
 
 /** Brings the index on the present page to life, if the page is the index. */
 function start() {
-  const index = document.querySelector("[data-kv-index]");
-  const form = index?.querySelector("form");
-  const table = index?.querySelector("table");
-  if (!(index instanceof HTMLElement) || !form || !table || index.dataset.ready) {
+  const root = document.querySelector("[data-kv-index]");
+  const form = root?.querySelector("form");
+  const table = root?.querySelector("table");
+  if (!(root instanceof HTMLElement) || !form || !table || root.dataset.ready) {
     return;
   }
-  index.dataset.ready = "true";
-  const asked = new URL(location.href).searchParams;
-  for (const field of FIELDS) {
-    const control = form.elements.namedItem(field);
-    if (control instanceof HTMLInputElement || control instanceof HTMLSelectElement) {
-      control.value = asked.get(field) ?? "";
-    }
-  }
+  root.dataset.ready = "true";
+  const index = new Index(root, form, table);
+  index.readAddress();
   form.hidden = false;
-  makeSortable(table);
-  form.addEventListener("input", () => applyFilter(form, table));
+  form.addEventListener("input", () => void index.apply());
   form.addEventListener("submit", (event) => event.preventDefault());
-  applyFilter(form, table);
+  // The form has its first values once the event is over.
+  form.addEventListener("reset", () => setTimeout(() => void index.apply()));
+  void index.apply();
 }
 
 // Material swaps pages without a reload; document$ then announces each new page.
