@@ -33,21 +33,44 @@ def catalogue_files(
         store: Pages of earlier builds.
         drawing: Draws a chart's specification.
     """
-
-    def made(entry: ModelEntry) -> tuple[tuple[GeneratedFile, ...], Summary]:
-        return model_files(entry, ask, site_url, drawing), summarise(entry, ask)
-
-    made_of_entries: list[tuple[GeneratedFile, ...]] = []
-    models: list[tuple[ModelEntry, Summary]] = []
-    for entry in entries:
-        made_of = json.dumps([site_url, asdict(entry)], sort_keys=True)
-        pages, summary = store.get(made_of, lambda entry=entry: made(entry))  # type: ignore[misc]
-        made_of_entries.append(pages)
-        models.append((entry, summary))
+    kept = [(entry, *kept_pages(entry, ask, site_url, store, drawing)) for entry in entries]
+    models = tuple((entry, summary) for entry, _, summary in kept)
     files: list[GeneratedFile] = []
-    for (entry, summary), (first, *others) in zip(models, made_of_entries, strict=True):
+    for entry, (first, *others), summary in kept:
         files += [replace(first, content=first.content + related_section(entry, summary, models)), *others]
-    return (*files, *index_files(models), *kinds_files(models)), tuple(models)
+    return (*files, *index_files(models), *kinds_files(models)), models
+
+
+def kept_pages(
+    entry: ModelEntry, ask: Ask, site_url: str, store: Store, drawing: Draw = draw
+) -> tuple[tuple[GeneratedFile, ...], Summary]:
+    """Returns one model's page with its data files, and its summary: from an earlier build, or made and kept.
+
+    Args:
+        entry: The model.
+        ask: Answers a request.
+        site_url: Where the site will be published.
+        store: Pages of earlier builds.
+        drawing: Draws a chart's specification.
+    """
+    return store.get(
+        _made_of(entry, site_url), lambda: (model_files(entry, ask, site_url, drawing), summarise(entry, ask))
+    )
+
+
+def is_kept(entry: ModelEntry, site_url: str, store: Store) -> bool:
+    """Tells whether a model's page was made before, of the same things.
+
+    Args:
+        entry: The model.
+        site_url: Where the site will be published.
+        store: Pages of earlier builds.
+    """
+    return store.has(_made_of(entry, site_url))
+
+
+def _made_of(entry: ModelEntry, site_url: str) -> str:
+    return json.dumps([site_url, asdict(entry)], sort_keys=True)
 
 
 def page_store(folder: Path) -> Store:

@@ -13,9 +13,9 @@ from mkdocs.structure.pages import Page
 from kvcore.catalog import load_models
 from site_plugins.accuracy.build import measured
 from site_plugins.accuracy.page import accuracy_files
-from site_plugins.charts.figure import kept_drawings
+from site_plugins.pages.ahead import Places, make_ahead
 from site_plugins.pages.answers import Answers
-from site_plugins.pages.build import catalogue_files, page_store
+from site_plugins.pages.build import catalogue_files
 from site_plugins.pages.generated import reachable_tables, whole
 from site_plugins.pages.placeholders import PlaceholderError, Tables, fill
 from site_plugins.pages.tables import architecture_table, calculator_table, gpu_table
@@ -67,10 +67,11 @@ class PagesPlugin(BasePlugin[PagesConfig]):
         entries = [entry for entry in load_models() if not wanted or entry.id in wanted]
         project = Path(config.config_file_path).parent
         cache = project / self.config.cache
-        drawing = kept_drawings(cache.with_name(f"{cache.name}_charts"))
-        outcomes = measured(project / self.config.golden, cache)
         site_url = config.site_url or ""
-        pages, models = catalogue_files(entries, self._answers, site_url, page_store(cache), drawing)
+        places = Places(project / self.config.golden, cache, site_url)
+        make_ahead(entries, places)
+        outcomes = measured(places.golden, cache)
+        pages, models = catalogue_files(entries, self._answers, site_url, places.pages(), places.drawing())
         changes = Path(config.docs_dir) / CHANGES
         self._tables = {
             "gpus": gpu_table,

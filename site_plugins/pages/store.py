@@ -4,6 +4,7 @@ A model's page takes a hundred answers; most builds change none of what they dep
 """
 
 import hashlib
+import os
 import pickle
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -41,14 +42,26 @@ class Store:
             made_of: Everything beside the sources that the value depends on.
             make: Makes the value.
         """
-        name = hashlib.sha256(f"{self._sources}\0{made_of}".encode()).hexdigest()
-        path = self._folder / f"{name}.pickle"
+        path = self._place(made_of)
         try:
             kept: Kept = pickle.loads(path.read_bytes())  # noqa: S301 - see the class
         except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError):
             kept = make()
             path.parent.mkdir(parents=True, exist_ok=True)
-            partial = path.with_suffix(".partial")
+            # A name of its own, since other processes may be making the same.
+            partial = path.with_suffix(f".{os.getpid()}")
             partial.write_bytes(pickle.dumps(kept))
             partial.replace(path)
         return kept
+
+    def has(self, made_of: str) -> bool:
+        """Tells whether something made of the same things is kept.
+
+        Args:
+            made_of: Everything beside the sources that the value depends on.
+        """
+        return self._place(made_of).is_file()
+
+    def _place(self, made_of: str) -> Path:
+        name = hashlib.sha256(f"{self._sources}\0{made_of}".encode()).hexdigest()
+        return self._folder / f"{name}.pickle"
