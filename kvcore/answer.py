@@ -1,7 +1,7 @@
 """Answer: one request in, one report out; the only door both the command line and the browser go through."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from kvcore import __version__
@@ -11,18 +11,20 @@ from kvcore.report.report import Input, Report
 from kvcore.request import Request, parse_request
 
 
-def answer(fields: Mapping[str, Any]) -> Report:
+def answer(fields: Mapping[str, Any], sections: Collection[str] | None = None) -> Report:
     """Answers one request.
 
     Args:
         fields: Request fields by name, as in JSON.
+        sections: Sections of figures that are wanted (``capacity``, ``request`` and so on), where not all are. The others,
+            the derivation and the warnings may then be left out; what is there is the same as in the whole report.
 
     Returns:
         The report. Bad input and refusals of the engine stand in ``errors``; this function does not raise for them.
     """
     try:
         request = parse_request(fields)
-        return _answer(request)
+        return _answer(request, sections)
     except KvcoreError as error:
         return Report(inputs=_given(fields), kvcore_version=__version__, errors=error.errors)
     except RecursionError:
@@ -30,9 +32,9 @@ def answer(fields: Mapping[str, Any]) -> Report:
         return Report(inputs={}, kvcore_version=__version__, errors=(nested,))
 
 
-def _answer(request: Request) -> Report:
+def _answer(request: Request, sections: Collection[str] | None) -> Report:
     if request.engine == "vllm":
-        return answer_vllm(request)
+        return answer_vllm(request, sections)
     # Read when it is asked for: a page that answers for vLLM only starts sooner.
     from kvcore.engines.sglang.answer import answer_sglang  # noqa: PLC0415
 

@@ -121,6 +121,12 @@ def _of_catalogue(model: str) -> Subject:
     return replace(_of_config(entry.config, entry.id, sources, entry.notes), published_weights=entry.weights)
 
 
+def forget() -> None:
+    """Forgets the subjects kept: for whoever changes the table of architectures while Python runs."""
+    _of_catalogue.cache_clear()
+    _of_text.cache_clear()
+
+
 def _json_text(config: Mapping[str, Any]) -> str | None:
     """A config as JSON, by which it is known again even if its object has changed since; None where it is not JSON."""
     try:

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from kvcore.charge.plain import plain_bytes
-from kvcore.engines.vllm.capacity import blocks_held, blocks_per_request
-from kvcore.engines.vllm.grouping import CacheGroup, distinct_specs
+from kvcore.engines.vllm.grouping import CacheGroup
 from kvcore.engines.vllm.plan import Plan
 from kvcore.engines.vllm.specs import MambaSpec
 
@@ -74,19 +73,17 @@ def charge_request(plan: Plan) -> RequestCharge:
     block_bytes = plan.stage_block_bytes[stage]
     names = [item.part.name for item in plan.parts]
     totals = {name: [0, 0, 0, 0, 0] for name in names}
-    for group in plan.groups:
-        charged = blocks_per_request(group, plan.max_model_len, plan.context)
-        held = blocks_held(group, plan.max_model_len, plan.context)
-        for name, share in _shares(group, stage, block_bytes).items():
+    for group, own, charged, held in zip(
+        plan.groups, plan.stage_groups[stage], plan.group_blocks, plan.group_blocks_held, strict=True
+    ):
+        for name, share in _shares(group, own, block_bytes).items():
             total = totals[name]
             total[0] += charged
             total[1] = max(total[1], _copies(group, charged))
             total[2] += charged * share
             total[3] += held * share
-        own = [layer for layer in group.layers if layer.stage == stage]
-        plain = {id(spec): plain_bytes(spec, plan.max_model_len, plan.context) for spec in distinct_specs(own)}
-        for layer in own:
-            totals[layer.part][4] += plain[id(layer.spec)]
+        for name, spec, count in own.counted_parts:
+            totals[name][4] += plain_bytes(spec, plan.max_model_len, plan.context) * count
     parts = tuple(
         PartCharge(name=name, blocks=blocks, copies=copies, bytes_estimate=estimate, bytes_held=held, bytes_plain=plain)
         for name, (blocks, copies, estimate, held, plain) in totals.items()
@@ -98,16 +95,11 @@ def _copies(group: CacheGroup, charged: int) -> int:
     return charged if isinstance(group.specs[0], MambaSpec) else 1
 
 
-def _shares(group: CacheGroup, stage: int, block_bytes: int) -> dict[str, int]:
+def _shares(group: CacheGroup, own: CacheGroup, block_bytes: int) -> dict[str, int]:
     """Bytes of one block of the pool each part of the group takes; a group absent here still takes whole blocks."""
-    own = [layer for layer in group.layers if layer.stage == stage]
-    shares: dict[str, int] = {}
-    if own:
-        pages = {id(spec): spec.page_size_bytes for spec in distinct_specs(own)}
-        for layer in own:
-            shares[layer.part] = shares.get(layer.part, 0) + pages[id(layer.spec)]
-    else:
-        shares = {layer.part: 0 for layer in group.layers}
+    shares = dict.fromkeys((own if own.layers else group).part_names, 0)
+    for name, spec, count in own.counted_parts:
+        shares[name] += spec.page_size_bytes * count
     largest = max(shares, key=lambda name: shares[name])
     shares[largest] += block_bytes - sum(shares.values())
     return shares

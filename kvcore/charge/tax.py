@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from kvcore.charge.plain import plain_bytes, plain_tokens
 from kvcore.charge.request_charge import RequestCharge
-from kvcore.engines.vllm.capacity import blocks_per_request, project
 from kvcore.engines.vllm.plan import Plan
 from kvcore.engines.vllm.specs import (
     AttentionSpec,
@@ -35,9 +34,8 @@ def tax_by_cause(plan: Plan, charge: RequestCharge) -> Mapping[str, int]:
     """
     taxes = dict.fromkeys(CAUSES, 0)
     taxes[NULL_BLOCK] = charge.block_bytes
-    for group in plan.groups:
-        blocks = blocks_per_request(group, plan.max_model_len, plan.context)
-        counted = project(group, charge.stage).counted_specs
+    for own, blocks in zip(plan.stage_groups[charge.stage], plan.group_blocks, strict=True):
+        counted = own.counted_specs
         entries = sum(_entries_bytes(spec) * count for spec, count in counted)
         taxes[PADDING] += blocks * (charge.block_bytes - entries)
         for spec, count in counted:

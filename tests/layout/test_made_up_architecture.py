@@ -3,6 +3,7 @@
 The row and the config are those of the contribution guide.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from kvcore.layout.architectures import ARCHITECTURES
 from kvcore.layout.grouped_query import grouped_query
 from kvcore.layout.mamba2 import nemotron_mamba2
 from kvcore.layout.traits import Traits
+from kvcore.subject import forget
 
 LAYERS, STATE_LAYERS = 8, 6
 KV_HEADS, HEAD_SIZE = 4, 128
@@ -48,10 +50,11 @@ CONFIG: dict[str, Any] = {
 
 
 @pytest.fixture(name="made_up")
-def _made_up(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def _made_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     """The table with one row more."""
     monkeypatch.setattr(resolve, "ARCHITECTURES", {**ARCHITECTURES, "MadeUpForCausalLM": ROW})
-    return {"config": CONFIG, "kv_cache_memory_bytes": 8 << 30}
+    yield {"config": CONFIG, "kv_cache_memory_bytes": 8 << 30}
+    forget()
 
 
 def test_each_layer_keeps_what_its_kind_keeps(made_up: dict[str, Any]) -> None:

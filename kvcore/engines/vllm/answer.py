@@ -1,7 +1,8 @@
 """From a request to vLLM's report: read, lay out, plan, charge."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 from kvcore import __version__
 from kvcore.budget import Budget, resolve_budget
@@ -23,7 +24,18 @@ from kvcore.engines.vllm.weighing import known_weights
 from kvcore.layout import Layout
 from kvcore.layout.traits import Traits
 from kvcore.report.inputs import all_inputs
-from kvcore.report.report import Capacity, Engine, Report, Source, Tax, TaxCause
+from kvcore.report.report import (
+    BudgetReport,
+    Capacity,
+    CapacityInterval,
+    Engine,
+    Report,
+    Source,
+    Step,
+    Tax,
+    TaxCause,
+    Weights,
+)
 from kvcore.report.sum_steps import sum_steps
 from kvcore.request import Request
 from kvcore.subject import Subject, subject_of
@@ -101,43 +113,55 @@ def _plan(
     )
 
 
-def answer_vllm(request: Request) -> Report:
+def answer_vllm(request: Request, sections: Collection[str] | None = None) -> Report:
     """The report of one request under vLLM's rules.
+
+    Args:
+        request: The question.
+        sections: Sections that are wanted, where not all are: the others stay empty. Names as in :data:`SECTIONS`.
 
     Raises:
         KvcoreError: The input is wrong, the mechanism unknown, or the engine refuses.
     """
     result = work_out(request)
-    planned, charge, settings = result.plan, result.charge, result.settings
-    inputs = {**settings.inputs, **result.budget.inputs}
-    taxes = tax_by_cause(planned, charge) if charge is not None else {}
-    tax = Tax(
-        causes=tuple(TaxCause(name=name, bytes=amount) for name, amount in taxes.items()), bytes=sum(taxes.values())
-    )
-    budget = dataclasses.replace(budget_section(result.budget), remedies=_remedies(result))
-    layout = layout_section(result.layout, planned, settings)
-    paging = plan_section(planned, settings)
-    one_request = request_section(planned, charge)
-    capacity = _capacity(result)
-    derivation = derive(result.layout, planned, settings, result.budget, charge)
-    if charge is not None:
-        derivation += tuple(sum_steps(layout, paging, one_request, capacity, budget, tax))
+    made = {name: make(result) for name, make in SECTIONS.items() if sections is None or name in sections}
+    inputs = all_inputs(request, result.subject.name, {**result.settings.inputs, **result.budget.inputs})
+    if sections is not None:
+        return Report(inputs=inputs, kvcore_version=__version__, **made)
+    settings = result.settings
     return Report(
-        inputs=all_inputs(request, result.subject.name, inputs),
+        inputs=inputs,
         kvcore_version=__version__,
         engine=Engine(name="vllm", version=settings.engine_version or settings.profile.version),
         model=result.subject.name,
-        budget=budget,
-        layout=layout,
-        plan=paging,
-        request=one_request,
-        capacity=capacity,
-        tax=tax,
-        weights=reported_weights(result.weights, result.weights_reason, result.subject, settings.dtype),
-        derivation=derivation,
+        **made,
+        derivation=_derivation(result, made),
         warnings=_warnings(result),
         sources=_sources(result),
     )
+
+
+def _derivation(result: Answer, made: Mapping[str, Any]) -> tuple[Step, ...]:
+    steps = derive(result.layout, result.plan, result.settings, result.budget, result.charge)
+    if result.charge is None:
+        return steps
+    names = ("layout", "plan", "request", "capacity", "budget", "tax")
+    return (*steps, *sum_steps(**{name: made[name] for name in names}))
+
+
+def _budget(result: Answer) -> BudgetReport:
+    return budget_section(result.budget, _remedies(result))
+
+
+def _tax(result: Answer) -> Tax:
+    taxes = tax_by_cause(result.plan, result.charge) if result.charge is not None else {}
+    return Tax(
+        causes=tuple(TaxCause(name=name, bytes=amount) for name, amount in taxes.items()), bytes=sum(taxes.values())
+    )
+
+
+def _weights(result: Answer) -> Weights:
+    return reported_weights(result.weights, result.weights_reason, result.subject, result.settings.dtype)
 
 
 def _remedies(result: Answer) -> tuple[str, ...]:
@@ -153,15 +177,16 @@ def _remedies(result: Answer) -> tuple[str, ...]:
 
 def _capacity(result: Answer) -> Capacity:
     """The capacity, over the budget's interval and over all data-parallel ranks."""
-    capacity = capacity_section(result.plan, result.charge, result.budget)
-    ranks = result.settings.data_parallel_size
-    tokens = capacity.tokens.engine_log
-    capacity = dataclasses.replace(
-        capacity, data_parallel_size=ranks, tokens_all_ranks=None if tokens is None else tokens * ranks
+    return capacity_section(
+        result.plan, result.charge, result.budget, ranks=result.settings.data_parallel_size, interval=_interval(result)
     )
+
+
+def _interval(result: Answer) -> CapacityInterval | None:
+    """The plans at both ends of the budget's interval; None where the budget has none."""
     interval = result.budget.interval_bytes
     if interval is None or not result.plan.groups:
-        return capacity
+        return None
     centre = result.budget.kv_cache_bytes or 0
     ends = [
         _plan(
@@ -170,7 +195,19 @@ def _capacity(result: Answer) -> Capacity:
         )
         for end in interval
     ]  # fmt: skip
-    return dataclasses.replace(capacity, interval=capacity_interval(*ends))
+    return capacity_interval(*ends)
+
+
+SECTIONS: Mapping[str, Callable[[Answer], Any]] = {
+    "budget": _budget,
+    "layout": lambda result: layout_section(result.layout, result.plan, result.settings),
+    "plan": lambda result: plan_section(result.plan, result.settings),
+    "request": lambda result: request_section(result.plan, result.charge),
+    "capacity": _capacity,
+    "tax": _tax,
+    "weights": _weights,
+}
+"""What fills the sections of figures; each needs the stages' results alone."""
 
 
 def _warnings(result: Answer) -> tuple[str, ...]:

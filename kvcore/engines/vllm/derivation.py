@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from kvcore.budget import Budget
 from kvcore.charge import RequestCharge
 from kvcore.engines.vllm.block_size import alignment_steps
-from kvcore.engines.vllm.capacity import blocks_per_request
 from kvcore.engines.vllm.given import FixedBlocksSpec
 from kvcore.engines.vllm.grouping import CacheGroup
 from kvcore.engines.vllm.plan import Plan
@@ -104,20 +103,22 @@ def _in_flight(settings: EngineSettings, version: str) -> Iterator[Step]:
 def _groups(plan: Plan, version: str) -> Iterator[Step]:
     for number, group in enumerate(plan.groups):
         formula, substituted = _block_formula(group, plan.max_model_len, plan.context)
-        names = " and ".join(dict.fromkeys(layer.part for layer in group.layers))
+        names = " and ".join(group.part_names)
         yield Step(
             path=f"plan.groups.{number}.blocks_per_request",
             label=f"Group {number + 1} ({names}, {len(group.layers)} layers): blocks of one request",
             formula=formula,
             substituted=substituted,
-            result=blocks_per_request(group, plan.max_model_len, plan.context),
+            result=plan.group_blocks[number],
             unit="blocks",
             source=f"vLLM {version} `{_SPECS}` max_memory_usage_bytes",
         )
 
 
 def _block_formula(group: CacheGroup, max_model_len: int, context: ChargeContext) -> tuple[str, str]:
-    spec = max(group.specs, key=lambda item: item.blocks_per_request(max_model_len, context))
+    spec = max(
+        (spec for spec, _ in group.counted_specs), key=lambda item: item.blocks_per_request(max_model_len, context)
+    )
     size = f"{spec.block_size:,}"
     if isinstance(spec, MambaSpec):
         return _state_formula(spec, max_model_len, context)

@@ -50,6 +50,22 @@ class CacheGroup:
         return counted_specs(self.layers)
 
     @functools.cached_property
+    def counted_parts(self) -> tuple[tuple[str, LayerSpec, int], ...]:
+        """Every part of the layout in the group with its spec and the number of its layers, in first-seen order."""
+        counts: dict[tuple[str, int], int] = {}
+        specs: dict[int, LayerSpec] = {}
+        for layer in self.layers:
+            key = (layer.part, id(layer.spec))
+            specs[key[1]] = layer.spec
+            counts[key] = counts.get(key, 0) + 1
+        return tuple((part, specs[spec], count) for (part, spec), count in counts.items())
+
+    @functools.cached_property
+    def part_names(self) -> tuple[str, ...]:
+        """The parts of the layout in the group."""
+        return tuple(dict.fromkeys(part for part, _, _ in self.counted_parts))
+
+    @functools.cached_property
     def block_size(self) -> int:
         """Tokens per block of the group."""
         return self.layers[0].spec.block_size

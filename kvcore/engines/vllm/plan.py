@@ -12,7 +12,6 @@ from kvcore.engines.vllm.capacity import (
     blocks_per_request,
     logged_concurrency,
     logged_tokens,
-    request_blocks,
     set_aside_blocks,
 )
 from kvcore.engines.vllm.fit_check import Checked, Fit, check_fit
@@ -34,6 +33,7 @@ class Plan:
     Attributes:
         parts: The layout's parts as stored.
         groups: Cache groups over all pipeline stages.
+        stage_groups: The groups as each pipeline stage holds them.
         block_size: Tokens per block vLLM reports.
         stage_layers: Layers of each pipeline stage.
         padding_percent: Share by which states are padded to the attention page, in percent; None where none is.
@@ -51,6 +51,7 @@ class Plan:
 
     parts: tuple[PlannedPart, ...]
     groups: tuple[CacheGroup, ...]
+    stage_groups: tuple[tuple[CacheGroup, ...], ...]
     block_size: int
     stage_layers: tuple[int, ...]
     padding_percent: float | None
@@ -69,12 +70,12 @@ class Plan:
     @functools.cached_property
     def charged_blocks(self) -> int:
         """Blocks the engine charges one request of ``max_model_len`` tokens."""
-        return request_blocks(self.groups, self.max_model_len, self.context)
+        return sum(self.group_blocks)
 
     @functools.cached_property
     def held_blocks(self) -> int:
         """Blocks a running request of ``max_model_len`` tokens holds."""
-        return sum(blocks_held(group, self.max_model_len, self.context) for group in self.groups)
+        return sum(self.group_blocks_held)
 
     @property
     def usable_blocks(self) -> int | None:
@@ -95,9 +96,15 @@ class Plan:
             return None
         return logged_tokens(self.printed_tokens, self.groups, self.num_gpu_blocks, self.max_model_len, self.context)
 
+    @functools.cached_property
     def group_blocks(self) -> tuple[int, ...]:
         """Blocks each group charges one request."""
         return tuple(blocks_per_request(group, self.max_model_len, self.context) for group in self.groups)
+
+    @functools.cached_property
+    def group_blocks_held(self) -> tuple[int, ...]:
+        """Blocks of each group a running request holds."""
+        return tuple(blocks_held(group, self.max_model_len, self.context) for group in self.groups)
 
 
 def plan(
@@ -180,6 +187,7 @@ def _plan(
     return Plan(
         parts=paging.parts,
         groups=paging.groups,
+        stage_groups=paging.stage_groups,
         block_size=paging.block_size,
         stage_layers=paging.stage_layers,
         padding_percent=paging.alignment.padding_percent,

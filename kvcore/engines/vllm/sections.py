@@ -16,6 +16,7 @@ from kvcore.layout.layout import Layout
 from kvcore.report.report import (
     BudgetReport,
     Capacity,
+    CapacityInterval,
     Concurrency,
     GroupReport,
     LayoutReport,
@@ -27,8 +28,8 @@ from kvcore.report.report import (
 )
 
 
-def budget_section(budget: Budget) -> BudgetReport:
-    """The budget as reported."""
+def budget_section(budget: Budget, remedies: tuple[str, ...] = ()) -> BudgetReport:
+    """The budget as reported, with what would make the deployment start."""
     return BudgetReport(
         kv_cache_bytes=budget.kv_cache_bytes,
         kind=budget.kind,
@@ -36,6 +37,7 @@ def budget_section(budget: Budget) -> BudgetReport:
         reserves=budget.reserves,
         stage_bytes=budget.stage_bytes,
         missing_bytes=budget.missing_bytes,
+        remedies=remedies,
     )
 
 
@@ -43,15 +45,10 @@ def layout_section(layout: Layout, plan: Plan, settings: EngineSettings) -> Layo
     """Every part in the size the engine stores, and the sums on the fullest pipeline stage."""
     parts = tuple(_part(item, settings) for item in plan.parts)
     stage = binding_stage(plan) if plan.stage_block_bytes else 0
-    on_stage = {
-        item.part.name: sum(
-            1
-            for group in plan.groups
-            for layer in group.layers
-            if layer.part == item.part.name and layer.stage == stage
-        )
-        for item in plan.parts
-    }
+    on_stage = dict.fromkeys((item.part.name for item in plan.parts), 0)
+    for group in plan.stage_groups[stage]:
+        for name, _, count in group.counted_parts:
+            on_stage[name] += count
     per_token = sum(
         (
             Fraction(on_stage[part.name] * part.entry_bytes, part.tokens_per_entry)
@@ -116,7 +113,7 @@ def plan_section(plan: Plan, settings: EngineSettings) -> PlanReport:
     return PlanReport(
         block_size=plan.block_size if plan.groups else None,
         page_size_bytes=stage_bytes[binding_stage(plan)] if stage_bytes else 0,
-        groups=tuple(_group(group, blocks) for group, blocks in zip(plan.groups, plan.group_blocks(), strict=True)),
+        groups=tuple(_group(group, blocks) for group, blocks in zip(plan.groups, plan.group_blocks, strict=True)),
         padding_percent=plan.padding_percent,
         in_flight_tokens=settings.max_in_flight_tokens,
         copies=1 + settings.num_speculative_tokens,
@@ -135,7 +132,7 @@ def _group(group: CacheGroup, blocks: int) -> GroupReport:
         block_size=group.block_size,
         page_size_bytes=group.page_size_bytes,
         blocks_per_request=blocks,
-        parts=tuple(dict.fromkeys(layer.part for layer in group.layers)),
+        parts=group.part_names,
     )
 
 
@@ -162,8 +159,18 @@ def request_section(plan: Plan, charge: RequestCharge | None) -> RequestReport:
     )
 
 
-def capacity_section(plan: Plan, charge: RequestCharge | None, budget: Budget) -> Capacity:
-    """What fits: the engine's figures, what can be held, and plain."""
+def capacity_section(
+    plan: Plan, charge: RequestCharge | None, budget: Budget, *, ranks: int, interval: CapacityInterval | None
+) -> Capacity:
+    """What fits: the engine's figures, what can be held, and plain.
+
+    Args:
+        plan: The plan.
+        charge: What one request costs; None where nothing is cached.
+        budget: The cache budget.
+        ranks: Data-parallel ranks, each with a cache of its own.
+        interval: The figures at both ends of an estimated budget's interval.
+    """
     if charge is None:
         nothing = Concurrency(engine_log=None, held=None, plain=None)
         return Capacity(
@@ -173,6 +180,7 @@ def capacity_section(plan: Plan, charge: RequestCharge | None, budget: Budget) -
             max_model_len_that_fits=plan.max_model_len,
             binds=None,
             fits=True,
+            data_parallel_size=ranks,
         )
     fits = plan.fit is not None and plan.fit.fits
     blocks = plan.num_gpu_blocks if fits else None
@@ -196,6 +204,9 @@ def capacity_section(plan: Plan, charge: RequestCharge | None, budget: Budget) -
         needed_bytes=None if fit is None else fit.needed_bytes,
         short_bytes=None if fit is None or fit.fits else fit.needed_bytes - fit.available_bytes,
         set_aside_blocks=plan.set_aside_blocks if fits else 0,
+        interval=interval,
+        data_parallel_size=ranks,
+        tokens_all_ranks=None if plan.tokens is None else plan.tokens * ranks,
     )
 
 

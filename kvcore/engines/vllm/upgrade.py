@@ -137,7 +137,7 @@ def _figures(request: Request, profile: Profile) -> Figures:
         tokens=plan.tokens,
         concurrency=plan.concurrency,
         block_size=plan.block_size if plan.groups else None,
-        blocks_per_request=sum(plan.group_blocks()),
+        blocks_per_request=plan.charged_blocks,
         block_bytes=0 if charge is None else charge.block_bytes,
         max_model_len_that_fits=None if fit is None else fit.longest,
     )
