@@ -177,8 +177,10 @@ def _static_fraction(question: Question) -> Iterator[Variant]:
     if before is None or after is None or not before.value or not pools:
         return
     share = 1 - (float(after.value) - pools) / float(before.value)
+    asked = question.resolved("mem_fraction_static")
     for fraction in dict.fromkeys((round(share, 2), round(share, 3))):
-        if 0 < fraction < 1:
+        # As near as free memory drifts, the fraction asked for is the one that ran.
+        if 0 < fraction < 1 and (asked is None or abs(fraction - asked) >= _DRIFT):
             yield Variant(f"the static fraction is {fraction}", {"mem_fraction_static": fraction})
             # Bytes and tokens of the pools are printed apart, so both can be read off them.
             words = f"the static fraction is {fraction} and the cache is stored in fp8"
@@ -212,6 +214,7 @@ def _room_for_drafts(question: Question) -> Iterator[Variant]:
     yield Variant(words, {}, tokens)
 
 
+_DRIFT = 0.004
 _DRAFTING = ("speculative_num_steps", "speculative_eagle_topk", "speculative_num_draft_tokens")
 _POOLS = ("pool_k_gib", "pool_v_gib", "pool_kv_gib", "conv_state_gib", "ssm_state_gib")
 

@@ -14,6 +14,12 @@ Request = Mapping[str, Any]
 DENSE: Request = {"model": "meta-llama/Llama-3.1-8B-Instruct", "gpu": "H100", "max_model_len": 32768}
 WINDOWS: Request = {"model": "google/gemma-3-27b-it", "gpu": "H100", "max_model_len": 32768}
 STATES: Request = {"model": "Qwen/Qwen3.6-27B", "gpu": "H100", "max_model_len": 32768}
+LATENT: Request = {
+    "model": "deepseek-ai/DeepSeek-V2-Lite",
+    "gpu": "H100",
+    "max_model_len": 32768,
+    "tensor_parallel_size": 2,
+}
 NO_FLAGS = "non-default args: {'max_model_len': 32768}"
 
 CAUSES: tuple[tuple[str, Request, Request, str], ...] = (
@@ -24,13 +30,21 @@ CAUSES: tuple[tuple[str, Request, Request, str], ...] = (
     ("prefix_caching", STATES, {"enable_prefix_caching": False}, ""),
     ("hybrid_manager", WINDOWS, {"disable_hybrid_kv_cache_manager": True}, ""),
     ("tensor_parallel", DENSE, {"tensor_parallel_size": 4}, ""),
+    ("tensor_parallel", DENSE, {"tensor_parallel_size": 16}, ""),
     ("speculative", STATES, {"speculative_config": {"method": "mtp", "num_speculative_tokens": 3}}, ""),
     ("engine_version", STATES, {"engine_version": "0.19.1"}, ""),
+    ("engine_version", WINDOWS, {"engine_version": "0.13.0"}, ""),
+    ("engine_version", {**DENSE, "max_model_len": 32100}, {"engine_version": "0.19.1"}, ""),
 )
-"""Cause, deployment as asked, what really ran, and a further line of the log."""
+"""Cause, deployment as asked, what really ran, and a further line of the log.
+
+Sixteen ranks of eight KV heads hold copies of them.
+"""
 
 
-@pytest.mark.parametrize(("key", "asked", "altered", "extra"), CAUSES, ids=[row[0] for row in CAUSES])
+@pytest.mark.parametrize(
+    ("key", "asked", "altered", "extra"), CAUSES, ids=[f"{row[0]} {row[1]['model']} {row[2]}" for row in CAUSES]
+)
 def test_a_log_altered_by_one_cause_is_diagnosed_as_that_cause_first(
     key: str, asked: Request, altered: Request, extra: str
 ) -> None:
@@ -113,3 +127,12 @@ def test_a_cause_behind_a_release_that_the_log_does_not_print_is_found_with_it()
 
     assert found.diagnoses[0].key == "in_flight"
     assert found.diagnoses[0].changes == {"engine_version": "0.19.0", "max_num_batched_tokens": 4096}
+
+
+def test_a_log_that_says_its_ranks_share_the_tokens_agrees() -> None:
+    shared = {**LATENT, "decode_context_parallel_size": 2}
+    said = "INFO [kv_cache_utils.py:1] Multiplying the GPU KV cache size by the dcp_world_size 2."
+
+    found = reconcile(read_log_text(vllm_log(shared, extra=said)), LATENT)
+
+    assert found.verdict == "equal"
