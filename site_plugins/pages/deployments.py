@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kvcore.catalog import ModelEntry, find_gpu
-from kvcore.report.document import Block, Column, Figure, Note, Paragraph, Row, Strong, Table, Text
+from kvcore.report.document import Block, Column, Figure, Note, Row, Table, Text
 from kvcore.report.figures import UNKNOWN, count, gibibytes, grouped, readable_bytes, times
 from kvcore.report.report import Report
 from kvcore.report.sections.wording import engine_name
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.facts import context_limit, weight_bytes
+from site_plugins.pages.facts import context_limit, headline_request, weight_bytes
 from site_plugins.pages.requests import calculator_link
 from site_plugins.pages.scenarios import (
     DEPLOYMENT_GPUS,
@@ -92,8 +92,19 @@ def headline_deployment(found: tuple[Deployment, ...]) -> Deployment | None:
     return next(useful, starting[-1] if starting else None)
 
 
+def opening_request(entry: ModelEntry, ask: Ask) -> Mapping[str, object]:
+    """Returns the question a model's page opens with: the deployment it quotes, else a given budget.
+
+    Args:
+        entry: The model.
+        ask: Answers a request.
+    """
+    quoted = headline_deployment(deployments(entry, ask))
+    return quoted.request if quoted else headline_request(entry, ask)
+
+
 def deployment_blocks(found: tuple[Deployment, ...], calculator: str) -> tuple[Block, ...]:
-    """Returns one sentence to quote and the table of deployments; nothing where no budget is estimated.
+    """Returns the table of deployments, one headline a row; nothing where no budget is estimated.
 
     Args:
         found: The deployments.
@@ -101,9 +112,7 @@ def deployment_blocks(found: tuple[Deployment, ...], calculator: str) -> tuple[B
     """
     if not found:
         return ()
-    quoted = headline_deployment(found)
-    sentence = (Paragraph(_sentence(quoted)),) if quoted else ()
-    return (*sentence, _table(found, calculator), Note("info", (_ROUGH,)))
+    return (_table(found, calculator), Note("info", (_ROUGH,)))
 
 
 def deployment_words(found: tuple[Deployment, ...]) -> str:
@@ -118,23 +127,6 @@ def deployment_words(found: tuple[Deployment, ...]) -> str:
     return f"{quoted.name}, tp {quoted.size}: {requests:,.2f} requests of {length} tokens (estimated)"
 
 
-def _sentence(deployment: Deployment) -> Text:
-    capacity, request, budget = deployment.report.capacity, deployment.report.request, deployment.report.budget
-    if capacity is None or request is None or budget is None or budget.interval_bytes is None:
-        return ()
-    low, high = budget.interval_bytes
-    binds = f"; what binds: {capacity.binds}" if capacity.binds else ""
-    return (
-        Strong(f"{deployment.name}, tp {deployment.size}, {grouped(request.max_model_len)} tokens: "),
-        times("capacity.concurrency.engine_log", capacity.concurrency.engine_log),
-        " requests at once, ",
-        count("capacity.tokens.engine_log", capacity.tokens.engine_log),
-        f" tokens in {engine_name(deployment.report)}'s log{binds}. Cache per GPU ",
-        gibibytes("budget.kv_cache_bytes", budget.kv_cache_bytes),
-        f", estimated ({readable_bytes(low)} to {readable_bytes(high)}).",
-    )
-
-
 def _table(found: tuple[Deployment, ...], calculator: str) -> Table:
     columns = (
         Column("GPUs"),
@@ -144,6 +136,7 @@ def _table(found: tuple[Deployment, ...], calculator: str) -> Table:
         Column("Requests", "right", "at once"),
         Column("Tokens", "right", "in the log"),
         Column("Longest", "right", "tokens"),
+        Column("What binds"),
     )
     length = next((item.report.request.max_model_len for item in found if item.report.request), HEADLINE_CONTEXT)
     caption = (
@@ -159,13 +152,15 @@ def _row(item: Deployment, calculator: str) -> Row:
     link = calculator_link(calculator, item.request)
     own: Text = (gibibytes("weights.bytes_per_gpu", weights.bytes_per_gpu),) if weights else (UNKNOWN,)
     if budget is None or capacity is None or not budget.kv_cache_bytes:
-        return Row(((item.name,), own, ("none left",), ("",), ("does not start",), ("",), ("",)))
+        return Row(((item.name,), own, ("none left",), ("",), ("does not start",), ("",), ("",), ("weights",)))
     between = f"{readable_bytes(interval[0])} – {readable_bytes(interval[1])}" if interval else UNKNOWN
     longest = count("capacity.max_model_len_that_fits", capacity.max_model_len_that_fits)
     cache = gibibytes("budget.kv_cache_bytes", budget.kv_cache_bytes)
     if not item.starts or capacity.concurrency.engine_log is None:
-        return Row(((item.name,), own, (cache,), (between,), ("does not fit",), ("",), (longest,)))
+        return Row(
+            ((item.name,), own, (cache,), (between,), ("does not fit",), ("",), (longest,), (capacity.binds or "",))
+        )
     requests = times("capacity.concurrency.engine_log", capacity.concurrency.engine_log)
     linked = Figure(requests.path, requests.value, requests.text, href=link)
     tokens = count("capacity.tokens.engine_log", capacity.tokens.engine_log)
-    return Row(((item.name,), own, (cache,), (between,), (linked,), (tokens,), (longest,)))
+    return Row(((item.name,), own, (cache,), (between,), (linked,), (tokens,), (longest,), (capacity.binds or "",)))

@@ -10,6 +10,7 @@ from site_plugins.pages.deployments import (
     deployment_words,
     deployments,
     headline_deployment,
+    opening_request,
 )
 from site_plugins.pages.related import related_section
 from site_plugins.pages.summary import summarise
@@ -56,12 +57,23 @@ def test_the_largest_is_quoted_where_none_serves_a_few() -> None:
     assert quoted.name == "8 × H200"
 
 
-def test_the_sentence_states_gpus_context_requests_and_the_interval() -> None:
-    blocks = deployment_blocks((deployment(8, 8.0),), "../calculator/")
-    words = plain(blocks[0].content)  # type: ignore[union-attr]
-    assert words.startswith("8 × H200, tp 8, ")
-    assert "8.00 requests at once" in words
-    assert "estimated (38.00 GiB to 42.00 GiB)" in words
+def test_each_row_states_requests_tokens_interval_and_what_binds() -> None:
+    (table,) = (
+        block for block in deployment_blocks((deployment(8, 8.0),), "../calculator/") if isinstance(block, Table)
+    )
+    cells = [plain(cell) for cell in table.rows[0].cells]
+    assert cells[0] == "8 × H200"
+    assert "8.00" in cells
+    assert "38.00 GiB – 42.00 GiB" in cells
+
+
+def test_the_page_opens_with_the_deployment_it_quotes() -> None:
+    request = opening_request(ENTRY, estimated)
+    assert (request["gpu"], request["tensor_parallel_size"]) == ("H100", 1)
+
+
+def test_the_page_opens_with_a_given_budget_where_none_is_estimated() -> None:
+    assert opening_request(ENTRY, ask)["kv_cache_memory_bytes"] == 40 * GIB
 
 
 def test_a_deployment_that_does_not_start_says_so() -> None:

@@ -1,6 +1,16 @@
 /**
- * "Copy" on a model's page: the link leads to a text; with this script its text goes to the clipboard instead.
+ * "Copy" on a model's page: the link carries a text, or leads to one; with this script the text goes to the clipboard.
  */
+
+/**
+ * @param {string} address
+ * @returns {Promise<string>}
+ */
+async function textOf(address) {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(response.statusText);
+  return response.text();
+}
 
 /**
  * @param {HTMLAnchorElement} link
@@ -8,9 +18,7 @@
  */
 async function copyTarget(link, say) {
   try {
-    const response = await fetch(link.href);
-    if (!response.ok) throw new Error(response.statusText);
-    await navigator.clipboard.writeText(await response.text());
+    await navigator.clipboard.writeText(link.dataset.kvCopy || (await textOf(link.href)));
     say("Copied.");
   } catch {
     // The text itself is the fallback: a reader can always copy it by hand.

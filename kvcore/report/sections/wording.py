@@ -1,5 +1,7 @@
 """Words that several sections share: the condition an answer holds under, the tone and the growth of a part."""
 
+import math
+
 from kvcore.report.document import Code, Text, Tone
 from kvcore.report.figures import grouped, readable_bytes
 from kvcore.report.report import PartReport, Report
@@ -33,6 +35,8 @@ _PARALLEL_WORDS = (
     ("dp_size", "dp"),
 )
 
+_SIZES = ("tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size", "tp_size", "pp_size", "dp_size")
+
 
 def engine_name(report: Report) -> str:
     """Returns the engine with its version, as every figure must carry it."""
@@ -52,7 +56,7 @@ def condition(report: Report) -> str:
     words = [engine_name(report)]
     gpu = report.inputs.get("gpu")
     if gpu is not None and isinstance(gpu.value, str) and gpu.origin == "given":
-        words.append(gpu.value)
+        words.append(f"{_ranks(report)} × {gpu.value}")
     words.extend(_parallel(report))
     if report.layout is not None:
         # The stored formats say more than the flag: "auto" is no answer to which dtype is meant.
@@ -61,6 +65,13 @@ def condition(report: Report) -> str:
         words.append(f"{grouped(report.request.max_model_len)} tokens of context")
     words.extend(_budget(report))
     return " · ".join(words)
+
+
+def _ranks(report: Report) -> int:
+    """GPUs of the deployment; under SGLang's data-parallel attention the groups share those of its tensor-parallel size."""
+    sharing = value_of(report, "enable_dp_attention") is True
+    sizes = [value_of(report, field) for field in _SIZES if not (sharing and field == "dp_size")]
+    return math.prod(size for size in sizes if isinstance(size, int))
 
 
 def _parallel(report: Report) -> list[str]:
