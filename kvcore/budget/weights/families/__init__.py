@@ -3,21 +3,26 @@
 from collections.abc import Mapping
 
 from kvcore.budget.weights.decoder import Builder
+from kvcore.budget.weights.families.bailing import BAILING
 from kvcore.budget.weights.families.deepseek import DEEPSEEK
 from kvcore.budget.weights.families.deepseek_v4 import DEEPSEEK_V4
+from kvcore.budget.weights.families.dense_others import DENSE_OTHERS
 from kvcore.budget.weights.families.encoders import ENCODERS
 from kvcore.budget.weights.families.gemma import GEMMA
 from kvcore.budget.weights.families.gemma3n import GEMMA3N
 from kvcore.budget.weights.families.glm_next import GLM_NEXT
 from kvcore.budget.weights.families.hybrids import HYBRIDS
 from kvcore.budget.weights.families.kimi import KIMI
+from kvcore.budget.weights.families.latent_others import LATENT_OTHERS
 from kvcore.budget.weights.families.mambas import MAMBAS
+from kvcore.budget.weights.families.mixture_others import MIXTURE_OTHERS
 from kvcore.budget.weights.families.mixtures import MIXTURES
 from kvcore.budget.weights.families.multimodal import MULTIMODAL
 from kvcore.budget.weights.families.older import OLDER
 from kvcore.budget.weights.families.oldest import OLDEST
 from kvcore.budget.weights.families.qwen import QWEN
 from kvcore.budget.weights.families.sparse_others import SPARSE_OTHERS
+from kvcore.budget.weights.families.steps import STEPS
 from kvcore.budget.weights.families.text import TEXT
 
 BUILDERS: Mapping[str, Builder] = {
@@ -37,5 +42,10 @@ BUILDERS: Mapping[str, Builder] = {
     **OLDEST,
     **GEMMA3N,
     **GLM_NEXT,
+    **DENSE_OTHERS,
+    **MIXTURE_OTHERS,
+    **BAILING,
+    **LATENT_OTHERS,
+    **STEPS,
 }
 """Builder of each architecture."""
