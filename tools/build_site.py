@@ -24,6 +24,7 @@ SOURCES = (
     "kvcore",
     "site_plugins",
     "tools/pyc.mjs",
+    "tools/snapshot.mjs",
     "tests/golden",
     "CHANGELOG.md",
     "README.md",

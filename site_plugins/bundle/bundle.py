@@ -19,12 +19,20 @@ from site_plugins.bundle.wheel import build_wheel
 
 LOCK_NAME = "pyodide-lock.json"
 STDLIB_NAME = "python_stdlib.zip"
+SNAPSHOT_NAME = "snapshot.bin.gz"
+"""Python's memory after kvcore was imported; compressed, since static hosts do not compress it."""
 
-WORKER_MODULES = frozenset({"hub-worker.mjs", "protocol.mjs", "wheel.mjs", "worker.mjs"})
+SNAPSHOT_MODULES = ("kvcore.browser_questions", "kvcore.reconcile.door", "kvcore.engines.sglang.answer")
+"""Modules that :mod:`kvcore.browser` imports when a question needs them; with the memory they come for nothing."""
+
+SNAPSHOT_QUESTIONS = 3
+"""Models asked before the memory is taken: what Python builds at its first answers is then there."""
+
+WORKER_MODULES = frozenset({"hub-worker.mjs", "protocol.mjs", "start.mjs", "wheel.mjs", "worker.mjs"})
 """Scripts that no page runs: the worker's own, and one that holds types only."""
 
-OTHER_PAGES = frozenset({"reconcile.mjs"})
-"""Scripts the calculator's page does not run."""
+OTHER_PAGES = frozenset({"drawing.mjs", "reconcile.mjs", "tip.mjs"})
+"""Scripts the calculator's page does not run, or not before someone explores a chart."""
 
 TRACED_MODELS = 16
 """One in so many models is asked while tracing; which modules are needed hardly depends on the model, and tests ask all."""
@@ -71,6 +79,20 @@ class Bundle:
         names = [path.name for name, path in self.files if name.startswith(self.app) and path.suffix == ".mjs"]
         return tuple(name for name in names if name not in WORKER_MODULES | OTHER_PAGES)
 
+    def address(self, base: str) -> dict[str, object]:
+        """Where a page finds the worker and its files.
+
+        Args:
+            base: Address of ``assets/kv/`` as seen from the page, ending in a slash.
+        """
+        return {
+            "worker": f"{base}{self.app}/worker.mjs",
+            "runtime": f"{base}{self.runtime}/",
+            "packages": f"{base}{self.packages}/",
+            "snapshot": f"{base}{self.packages}/{SNAPSHOT_NAME}",
+            "bytes": dict(self.boot_bytes),
+        }
+
 
 def build_bundle(inputs: Inputs, models: Sequence[str], cache: Path) -> Bundle:
     """Builds whatever is not in the cache yet.
@@ -94,7 +116,7 @@ def build_bundle(inputs: Inputs, models: Sequence[str], cache: Path) -> Bundle:
         _build_library(inputs, models, library)
     wheel = next(library.glob("kvcore-*.whl.gz"))
     runtime_files = [*(inputs.pyodide / name for name in RUNTIME_FILES), library / STDLIB_NAME]
-    package_files = [wheel, library / LOCK_NAME]
+    package_files = [wheel, library / LOCK_NAME, library / SNAPSHOT_NAME]
     script_files = inputs.script_files()
     runtime, packages, app = (_content_name(files) for files in (runtime_files, package_files, script_files))
     # Modules are imported, which a worker cannot watch.
@@ -146,5 +168,15 @@ def _build_library(inputs: Inputs, models: Sequence[str], library: Path) -> None
         compiled = gzip.decompress((out / f"{name}.gz").read_bytes())
         (out / "summary.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
         (out / LOCK_NAME).write_text(json.dumps(compiled_lock(lock, name, compiled), sort_keys=True), encoding="utf-8")
+        snapshot = {
+            "pyodide": job["pyodide"],
+            "stdlib": str(out / STDLIB_NAME),
+            "wheel": str(out / f"{name}.gz"),
+            "unpack": str(inputs.unpacker),
+            "modules": SNAPSHOT_MODULES,
+            "requests": exercise_requests(models[::TRACED_MODELS])[:SNAPSHOT_QUESTIONS],
+            "out": str(out / SNAPSHOT_NAME),
+        }
+        run_script(inputs.snapshot_taker, snapshot)
         shutil.rmtree(library, ignore_errors=True)
         out.rename(library)

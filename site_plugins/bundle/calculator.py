@@ -8,6 +8,7 @@ from kvcore.browser import answer_form
 from kvcore.commandline import engine_command
 from site_plugins.bundle.bundle import Bundle
 from site_plugins.bundle.form import Suggestions, form_html
+from site_plugins.bundle.layout_panel import layout_panel
 from site_plugins.bundle.panels import command_panel, further_panels
 
 PLACEHOLDER = "<!-- kv:calculator -->"
@@ -23,28 +24,13 @@ _BUTTONS = (
 """Name, label, and whether the button needs an answer computed in this browser."""
 
 
-def bundle_address(bundle: Bundle, base: str) -> dict[str, object]:
-    """Where a page finds the worker and its files.
-
-    Args:
-        bundle: The built bundle.
-        base: Address of ``assets/kv/`` as seen from the page, ending in a slash.
-    """
-    return {
-        "worker": f"{base}{bundle.app}/worker.mjs",
-        "runtime": f"{base}{bundle.runtime}/",
-        "packages": f"{base}{bundle.packages}/",
-        "bytes": dict(bundle.boot_bytes),
-    }
-
-
 def calculator_head(bundle: Bundle, base: str) -> str:
     """Writes what stands first in the calculator's ``<head>``: the script that starts Python while the page loads."""
     scripts = f"{base}{bundle.app}/"
     preloads = [f'<link rel="modulepreload" href="{scripts}{name}">' for name in bundle.page_modules]
     return "\n".join(
         (
-            f'<meta name="kv-bundle" content="{escape(json.dumps(bundle_address(bundle, base)))}">',
+            f'<meta name="kv-bundle" content="{escape(json.dumps(bundle.address(base)))}">',
             f'<script type="module" async src="{scripts}early.mjs"></script>',
             *preloads,
         )
@@ -67,7 +53,7 @@ def calculator_html(
         HTML without scripts; the answer is the very one kvcore gives in the browser.
     """
     reply = json.loads(answer_form(json.dumps(dict(initial))))
-    address = bundle_address(bundle, base)
+    address = bundle.address(base)
     buttons = "\n".join(
         f'<button type="button" class="kv-button" data-kv-take="{name}"{" disabled" if waits else ""}>{label}</button>'
         for name, label, waits in _BUTTONS
@@ -106,6 +92,7 @@ one. Without a network at any time: the <code>kvcore</code> command.</p>
 </div>
 <p class="kv-embed-link"><a data-kv-part="whole" href=".">KV Atlas: the whole calculator</a></p>
 <div data-kv-part="notice" role="status"></div>
+{layout_panel()}
 <div class="kv-changes" data-kv-part="changes" aria-live="polite" hidden></div>
 <div class="kv-answer" data-kv-part="answer">
 {reply["html"]}

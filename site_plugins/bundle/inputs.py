@@ -32,18 +32,32 @@ class Inputs:
 
     @property
     def packer(self) -> Path:
-        """The script Node runs."""
+        """The script that byte-compiles, run by Node."""
         return self.project / "tools" / "pyc.mjs"
+
+    @property
+    def snapshot_taker(self) -> Path:
+        """The script that takes the picture of Python's memory, run by Node."""
+        return self.project / "tools" / "snapshot.mjs"
+
+    @property
+    def unpacker(self) -> Path:
+        """The page's module that unpacks the wheel, which the snapshot is taken after."""
+        return self.scripts / "wheel.mjs"
 
     @property
     def inside(self) -> Path:
         """Folder of the scripts that run inside Pyodide."""
         return Path(__file__).parent / "inside"
 
+    @property
+    def _scripts_run(self) -> tuple[Path, ...]:
+        return (self.packer, self.snapshot_taker, self.unpacker)
+
     def check(self) -> None:
         """Raises :class:`MissingInputError` unless every named file exists."""
         wanted = [self.pyodide / name for name in (*RUNTIME_FILES, *STOCK_FILES)]
-        wanted += [self.project / "pyproject.toml", self.project / "kvcore" / "browser.py", self.packer]
+        wanted += [self.project / "pyproject.toml", self.project / "kvcore" / "browser.py", *self._scripts_run]
         missing = [path for path in wanted if not path.is_file()]
         if missing:
             message = f"{missing[0]} is missing; `npm ci` gets the Pyodide runtime"
@@ -64,7 +78,7 @@ class Inputs:
     def _library_files(self) -> Iterator[tuple[str, Path]]:
         for name in (*RUNTIME_FILES, *STOCK_FILES):
             yield f"pyodide/{name}", self.pyodide / name
-        for path in (self.packer, *sorted(Path(__file__).parent.rglob("*.py"))):
+        for path in (*self._scripts_run, *sorted(Path(__file__).parent.rglob("*.py"))):
             yield f"build/{path.name}", path
         for name in ("pyproject.toml", "README.md", "LICENSE"):
             yield name, self.project / name

@@ -27,14 +27,8 @@ def reconcile_html(bundle: Bundle, base: str, suggestions: Mapping[str, Sequence
         base: Address of ``assets/kv/`` as seen from the page, ending in a slash.
         suggestions: What the fields offer while typing, by name.
     """
-    address = {
-        "worker": f"{base}{bundle.app}/worker.mjs",
-        "runtime": f"{base}{bundle.runtime}/",
-        "packages": f"{base}{bundle.packages}/",
-        "bytes": dict(bundle.boot_bytes),
-    }
     fields = "\n".join(_field(name, label, hint, suggestions.get(name, ())) for name, label, hint in _FIELDS)
-    return f"""<div class="kv-reconcile" data-kv-reconcile data-kv-bundle="{escape(json.dumps(address))}">
+    return f"""<div class="kv-reconcile" data-kv-reconcile data-kv-bundle="{escape(json.dumps(bundle.address(base)))}">
 <noscript><p class="kv-note">Without scripts, run <code>kvcore reconcile server.log</code>.</p></noscript>
 <form class="kv-form" data-kv-part="form" autocomplete="off" novalidate>
 <div class="kv-field">

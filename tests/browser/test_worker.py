@@ -1,5 +1,6 @@
 """The worker's life: one per window, replaced when it dies, honest when it cannot start."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from tests.golden.points import config_of, points_by_config
 
 pytestmark = pytest.mark.browser
 
+SLOW_CONNECTION = "Object.defineProperty(WorkerNavigator.prototype, 'connection', {value: {effectiveType: '3g'}})"
+MEMORY = "**/snapshot.bin.gz"
 DATA_SAVER = "Object.defineProperty(navigator, 'connection', {value: {saveData: true}})"
 
 
@@ -72,6 +75,32 @@ def test_a_failed_start_says_so_and_can_be_tried_again(own_calculator: Calculato
     own_calculator.wait()
     assert own_calculator.field("tensor_parallel_size").input_value() == "2"
     expect(retry).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    "body", ["", "not gzip", gzip.compress(b"no memory of this Python")], ids=["empty", "text", "other"]
+)
+def test_where_the_memory_cannot_be_restored_python_starts_without_it(
+    own_calculator: Calculator, body: str | bytes
+) -> None:
+    own_calculator.page.route(MEMORY, lambda route: route.fulfill(body=body))
+    own_calculator.open()
+    own_calculator.set(tensor_parallel_size="2")
+    assert own_calculator.started() == 2
+    expect(own_calculator.answer).to_have_attribute("data-kv-answered", "1")
+
+
+def test_a_slow_connection_is_spared_the_memory(own_calculator: Calculator) -> None:
+    asked: list[str] = []
+    own_calculator.page.on("request", lambda request: asked.append(request.url.rsplit("/", 1)[-1]))
+    own_calculator.page.route(
+        "**/worker.mjs",
+        lambda route: route.fulfill(response=(got := route.fetch()), body=f"{SLOW_CONNECTION};{got.text()}"),
+    )
+    own_calculator.open()
+    own_calculator.set(tensor_parallel_size="2")
+    assert "python_stdlib.zip" in asked
+    assert "snapshot.bin.gz" not in asked
 
 
 def test_a_start_that_never_ends_is_given_up_after_a_minute(own_calculator: Calculator) -> None:

@@ -15,6 +15,7 @@ export function bundleAddress(text) {
     worker: absolute(bundle.worker),
     runtime: absolute(bundle.runtime),
     packages: absolute(bundle.packages),
-    bytes: bundle.bytes,
+    snapshot: absolute(bundle.snapshot),
+    bytes: Object.entries(bundle.bytes),
   };
 }

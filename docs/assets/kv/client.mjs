@@ -154,14 +154,17 @@ export class Client {
   }
 
   /**
-   * Replaces a worker that answered questions before; gives up on one that could not start.
+   * Replaces a worker that answered questions before, and one that failed to start from Python's memory; gives up on one
+   * that could not start at all.
    *
    * @param {Worker} worker
    * @param {string} reason
+   * @param {boolean} silent Whether it never said what went wrong: another one would cost as long a wait.
    */
-  #lost(worker, reason) {
+  #lost(worker, reason, silent = false) {
     if (worker !== this.#worker) return;
     const wasReady = this.#state.phase === "ready";
+    const restored = this.bundle.snapshot !== "";
     clearTimeout(this.#timer);
     worker.terminate();
     this.#worker = undefined;
@@ -171,9 +174,10 @@ export class Client {
         pending.reject(new Error(`Python stopped ${MAX_ATTEMPTS} times while answering this: ${reason}`));
       }
     }
-    if (!wasReady) this.#change({ phase: "failed", label: reason, loaded: 0, total: 0 });
-    else if (this.#pending.size > 0) this.start();
-    else this.#change({ phase: "idle", label: "", loaded: 0, total: 0 });
+    if (!wasReady) this.bundle = { ...this.bundle, snapshot: "" };
+    if (wasReady ? this.#pending.size > 0 : restored && !silent) this.start();
+    else if (wasReady) this.#change({ phase: "idle", label: "", loaded: 0, total: 0 });
+    else this.#change({ phase: "failed", label: reason, loaded: 0, total: 0 });
   }
 
   /**
@@ -183,7 +187,7 @@ export class Client {
   #watchdog(milliseconds, reason) {
     clearTimeout(this.#timer);
     const worker = this.#worker;
-    this.#timer = setTimeout(() => worker && this.#lost(worker, reason), milliseconds);
+    this.#timer = setTimeout(() => worker && this.#lost(worker, reason, true), milliseconds);
   }
 
   /** @param {ClientState} state */

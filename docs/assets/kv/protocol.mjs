@@ -5,11 +5,12 @@
  * @property {string} worker Address of the worker module.
  * @property {string} runtime Folder of Pyodide and the standard library.
  * @property {string} packages Folder of kvcore and its lock file.
- * @property {Record<string, number>} bytes Size of each file the worker fetches, before transfer compression.
+ * @property {string} snapshot Address of Python's memory; empty to start without.
+ * @property {[string, number][]} bytes Name and size of each file the worker fetches, before transfer compression.
  *
  * @typedef {"answer_json" | "answer_form" | "reconcile_json"} MainDoor A function of kvcore.browser.
  * @typedef {"solve_json" | "compare_json" | "sweep_json" | "iso_json" | "mix_json" | "command_json" | "link_json" |
- *   "changes_json"} FurtherDoor A function of kvcore.browser_questions, imported when it is first asked.
+ *   "changes_json" | "layout_json" | "chart_json"} FurtherDoor A function of kvcore.browser_questions, imported when it is first asked.
  * @typedef {MainDoor | FurtherDoor} Door The function that is asked.
  *
  * @typedef {object} Boot

@@ -50,13 +50,12 @@ export function wheelFiles(archive) {
 }
 
 /**
- * Writes the files where Python finds them, and imports kvcore's door for the browser.
+ * Writes the files where Python finds them.
  *
  * @param {Python} python
  * @param {[string, Uint8Array][]} files
- * @returns {any} The module kvcore.browser.
  */
-export function installed(python, files) {
+export function unpack(python, files) {
   const folders = new Set();
   for (const [name, content] of files) {
     const path = `${FOLDER}/${name}`;
@@ -65,6 +64,17 @@ export function installed(python, files) {
     folders.add(folder);
     python.FS.writeFile(path, content, { canOwn: true });
   }
+}
+
+/**
+ * Unpacks the wheel and imports kvcore's door for the browser.
+ *
+ * @param {Python} python
+ * @param {[string, Uint8Array][]} files
+ * @returns {any} The module kvcore.browser.
+ */
+export function installed(python, files) {
+  unpack(python, files);
   python.pyimport("sys").path.append(FOLDER);
   return python.pyimport("kvcore_start").browser();
 }

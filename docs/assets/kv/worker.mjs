@@ -2,9 +2,8 @@
  * The worker that runs kvcore under Pyodide. It answers one question at a time and computes nothing itself.
  *
  * @import { BundleAddress, FromWorker, Question, ToWorker } from "./protocol.mjs"
- * @import { Python } from "./wheel.mjs"
  */
-import { installed, wheelFiles } from "./wheel.mjs";
+import { isFast, startPython } from "./start.mjs";
 
 /** @typedef {(text: string, pull?: (size: number) => Uint8Array) => string} PythonFunction */
 /** @typedef {Record<string, PythonFunction | undefined>} Doors */
@@ -42,42 +41,12 @@ function fail(error) {
  * @param {BundleAddress} bundle
  */
 async function boot(bundle) {
-  countFetches(bundle.bytes);
-  const lock = fetch(`${bundle.packages}pyodide-lock.json`).then((response) => response.json());
-  const files = lock.then((contents) => lockedFiles(bundle.packages, contents.packages.kvcore));
-  const { loadPyodide } = await import(`${bundle.runtime}pyodide.mjs`);
-  /** @type {Python} */
-  const python = await loadPyodide({
-    indexURL: bundle.runtime,
-    stdLibURL: `${bundle.runtime}python_stdlib.zip`,
-    lockFileContents: lock,
-    packageBaseUrl: bundle.packages,
-    stdout: () => {},
-  });
-  browser = installed(python, await files);
-  further = () => python.pyimport("kvcore.browser_questions");
+  const restored = bundle.snapshot !== "" && isFast();
+  countFetches(bundle.bytes.filter(([name]) => restored || !bundle.snapshot.endsWith(name)));
+  const started = await startPython(bundle, restored);
+  browser = started.browser;
+  further = () => started.python.pyimport("kvcore.browser_questions");
 }
-
-/**
- * Fetches the wheel the lock names and makes sure that it is that one.
- *
- * @param {string} folder
- * @param {{file_name: string, sha256: string}} locked
- */
-async function lockedFiles(folder, locked) {
-  // Static hosts compress no .whl, so it travels compressed as a whole.
-  const { body } = await fetch(`${folder}${locked.file_name}.gz`);
-  if (!body) throw new Error(`${locked.file_name} is empty`);
-  const wheel = await new Response(body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
-  // Browsers hash only on pages that came over https or from this machine.
-  if (crypto.subtle && hex(await crypto.subtle.digest("SHA-256", wheel)) !== locked.sha256) {
-    throw new Error(`${locked.file_name} is not the file its lock names`);
-  }
-  return wheelFiles(wheel);
-}
-
-/** @param {ArrayBuffer} bytes */
-const hex = (bytes) => Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /**
  * Asks Python and posts what it says. Python's own exceptions leave the worker usable; anything else does not.
@@ -129,10 +98,10 @@ const lastLine = (traceback) => traceback.trimEnd().split("\n").at(-1) ?? traceb
  * Counts the bytes of the files Pyodide fetches. Lengths come from the build: a compressed response does not state its
  * own.
  *
- * @param {Record<string, number>} sizes
+ * @param {[string, number][]} sizes
  */
 function countFetches(sizes) {
-  const total = Object.values(sizes).reduce((sum, size) => sum + size, 0);
+  const total = sizes.reduce((sum, [, size]) => sum + size, 0);
   const plainFetch = self.fetch.bind(self);
   let loaded = 0;
   let posted = 0;
