@@ -4,6 +4,7 @@ from kvcore.arithmetic import cdiv
 from kvcore.budget.terms import Shape
 from kvcore.budget.weights.ranks import Ranks
 from kvcore.config import ModelConfig
+from kvcore.config.kept import kept
 from kvcore.engines.vllm.settings import EngineSettings
 
 EXPERTS_PER_TOKEN = ("num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k", "top_k_experts")
@@ -31,6 +32,7 @@ def shape_of(config: ModelConfig, settings: EngineSettings, ranks: Ranks, *, sam
     )
 
 
+@kept
 def is_multimodal(config: ModelConfig) -> bool:
     """Whether an encoder beside the language model is profiled."""
     return any(isinstance(config.root.get(key), dict) for key in ("vision_config", "audio_config"))

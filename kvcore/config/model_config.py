@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +47,7 @@ class ModelConfig:
         architecture: First entry of ``architectures``.
         model_type: ``model_type`` of the language model.
         num_hidden_layers: Layers of the language model.
+        facts: What was worked out of it so far, by the function that did (:func:`kvcore.config.kept.kept`).
     """
 
     root: Mapping[str, Any] = field(repr=False)
@@ -55,6 +56,7 @@ class ModelConfig:
     architecture: str
     model_type: str
     num_hidden_layers: int
+    facts: dict[Callable[..., Any], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def is_multimodal(self) -> bool:

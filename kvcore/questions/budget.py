@@ -1,6 +1,6 @@
 """The smallest budget that holds so many requests of a length, in bytes or as a share of the GPU's memory."""
 
-from kvcore.questions.forward import Basis, Fields, ask, ask_or_refused, check, serves, smallest
+from kvcore.questions.forward import COUNTED, Basis, Fields, ask, ask_or_refused, check, serves, smallest
 from kvcore.questions.solution import Solution
 
 _BUDGET_FIELDS = ("kv_cache_memory_bytes", "available_kv_cache_gib", "num_gpu_blocks_override")
@@ -20,7 +20,7 @@ def smallest_budget(fields: Fields, requests: int, basis: Basis = "engine_log") 
         InputError: The deployment itself cannot be answered.
     """
     bare = {name: value for name, value in fields.items() if name not in _BUDGET_FIELDS}
-    report = ask(bare, kv_cache_memory_bytes=1)
+    report = ask(bare, ("plan", "request"), kv_cache_memory_bytes=1)
     wish = f"the smallest cache per GPU for {requests:,} requests at once"
     plan, request = report.plan, report.request
     if plan is None or request is None or not plan.groups:
@@ -31,7 +31,7 @@ def smallest_budget(fields: Fields, requests: int, basis: Basis = "engine_log") 
     enough = (requests + 1) * (blocks_of_one + 2)
 
     def holds(blocks: int) -> bool:
-        return serves(ask_or_refused(bare, kv_cache_memory_bytes=blocks * block), requests, basis)
+        return serves(ask_or_refused(bare, COUNTED, kv_cache_memory_bytes=blocks * block), requests, basis)
 
     blocks = smallest(1, enough, holds)
     if blocks is None:
@@ -39,8 +39,10 @@ def smallest_budget(fields: Fields, requests: int, basis: Basis = "engine_log") 
         return _solution("smallest-budget", wish, bare, None, (), note)
     budget = blocks * block
     checks = (
-        check(f"{budget:,} bytes", ask_or_refused(bare, kv_cache_memory_bytes=budget), requests, basis),
-        check(f"{budget - 1:,} bytes", ask_or_refused(bare, kv_cache_memory_bytes=budget - 1), requests, basis),
+        check(f"{budget:,} bytes", ask_or_refused(bare, COUNTED, kv_cache_memory_bytes=budget), requests, basis),
+        check(
+            f"{budget - 1:,} bytes", ask_or_refused(bare, COUNTED, kv_cache_memory_bytes=budget - 1), requests, basis
+        ),
     )
     return _solution("smallest-budget", wish, {**bare, "kv_cache_memory_bytes": budget}, budget, checks, "")
 
@@ -52,23 +54,27 @@ def smallest_utilization(fields: Fields, requests: int, basis: Basis = "engine_l
         InputError: The deployment itself cannot be answered.
     """
     bare = {name: value for name, value in fields.items() if name not in _BUDGET_FIELDS}
-    ask(bare, gpu_memory_utilization=1.0)
+    ask(bare, COUNTED, gpu_memory_utilization=1.0)
     wish = f"the smallest GPU memory utilization for {requests:,} requests at once"
 
     def at(step: int) -> float:
         return step / _UTILIZATION_STEPS
 
     def holds(step: int) -> bool:
-        return serves(ask_or_refused(bare, gpu_memory_utilization=at(step)), requests, basis)
+        return serves(ask_or_refused(bare, COUNTED, gpu_memory_utilization=at(step)), requests, basis)
 
     step = smallest(1, _UTILIZATION_STEPS, holds)
     if step is None:
-        whole = check("utilization 1", ask_or_refused(bare, gpu_memory_utilization=1.0), requests, basis)
+        whole = check("utilization 1", ask_or_refused(bare, COUNTED, gpu_memory_utilization=1.0), requests, basis)
         note = "Not even the whole GPU is enough by the estimate: use more GPUs, or a shorter context."
         return _solution("utilization", wish, bare, None, (whole,), note)
-    checks = [check(f"utilization {at(step)}", ask_or_refused(bare, gpu_memory_utilization=at(step)), requests, basis)]
+    checks = [
+        check(
+            f"utilization {at(step)}", ask_or_refused(bare, COUNTED, gpu_memory_utilization=at(step)), requests, basis
+        )
+    ]
     if step > 1:
-        below = ask_or_refused(bare, gpu_memory_utilization=at(step - 1))
+        below = ask_or_refused(bare, COUNTED, gpu_memory_utilization=at(step - 1))
         checks.append(check(f"utilization {at(step - 1)}", below, requests, basis))
     note = "By the estimated budget: its interval stands in the report."
     solved = {**bare, "gpu_memory_utilization": at(step)}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kvcore.answer import answer
-from kvcore.questions.forward import Fields, concurrency
+from kvcore.questions.forward import COUNTED, Fields, concurrency
 from kvcore.report.report import Report
 from kvcore.request_fields import REQUEST_FIELDS
 
@@ -46,7 +46,7 @@ def changes(
     The model and a given budget are not left out: they are what the question is about. Of a layout by hand, what it was
     before it was edited may be given to be asked in its place.
     """
-    after = _requests_at_once(answer(fields))
+    after = _requests_at_once(answer(fields, COUNTED))
     edit = () if layout_before is None else _edit(fields, layout_before, after)
     wanted = [
         field
@@ -58,7 +58,7 @@ def changes(
             field=field.name,
             label=field.label,
             value=fields[field.name],
-            before=_requests_at_once(answer(_without(fields, field.name))),
+            before=_requests_at_once(answer(_without(fields, field.name), COUNTED)),
             after=after,
         )
         for field in wanted[:most]

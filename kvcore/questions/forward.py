@@ -1,6 +1,6 @@
 """The forward question: every inverse question is answered by asking this one again and again."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,6 +19,9 @@ Predicate = Callable[[int], bool]
 Fields = Mapping[str, Any]
 """Request fields by name."""
 
+COUNTED = ("capacity",)
+"""The section that says how many requests are held: all that a search looks at."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
@@ -35,22 +38,27 @@ class Check:
     enough: bool
 
 
-def ask(fields: Fields, **changes: Any) -> Report:
+def ask(fields: Fields, sections: Collection[str] | None = None, **changes: Any) -> Report:
     """Asks one question, with some fields changed; a change to None leaves the field out.
+
+    Args:
+        fields: The deployment.
+        sections: Sections of the report that are wanted; None: all.
+        changes: Fields to set instead.
 
     Raises:
         InputError: The question itself cannot be answered.
     """
-    report = answer({name: value for name, value in {**fields, **changes}.items() if value is not None})
+    report = answer({name: value for name, value in {**fields, **changes}.items() if value is not None}, sections)
     if report.errors:
         raise InputError(report.errors)
     return report
 
 
-def ask_or_refused(fields: Fields, **changes: Any) -> Report | None:
+def ask_or_refused(fields: Fields, sections: Collection[str] | None = None, **changes: Any) -> Report | None:
     """Asks one question; None where the engine refuses the settings."""
     try:
-        return ask(fields, **changes)
+        return ask(fields, sections, **changes)
     except KvcoreError:
         return None
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kvcore.questions.forward import Basis, Fields, ask, ask_or_refused, check, largest, serves
+from kvcore.questions.forward import COUNTED, Basis, Fields, ask, ask_or_refused, check, largest, serves
 from kvcore.questions.solution import Solution
 
 
@@ -23,24 +23,24 @@ def longest_context(fields: Fields, requests: int, basis: Basis = "engine_log") 
     limit = _limit(fields)
 
     def holds(length: int) -> bool:
-        return serves(ask_or_refused(fields, max_model_len=length), requests, basis)
+        return serves(ask_or_refused(fields, COUNTED, max_model_len=length), requests, basis)
 
     length = largest(1, limit, holds)
     wish = f"the longest context for {requests:,} requests at once"
     if length is None:
-        nothing = check("1 token", ask_or_refused(fields, max_model_len=1), requests, basis)
+        nothing = check("1 token", ask_or_refused(fields, COUNTED, max_model_len=1), requests, basis)
         note = "Not even requests of one token fit that often: raise the budget or lower the number of requests."
         return _solution(wish, None, fields, (nothing,), note)
-    checks = [check(f"{length:,} tokens", ask_or_refused(fields, max_model_len=length), requests, basis)]
+    checks = [check(f"{length:,} tokens", ask_or_refused(fields, COUNTED, max_model_len=length), requests, basis)]
     if length < limit:
-        beyond = ask_or_refused(fields, max_model_len=length + 1)
+        beyond = ask_or_refused(fields, COUNTED, max_model_len=length + 1)
         checks.append(check(f"{length + 1:,} tokens", beyond, requests, basis))
     note = "the model's own limit" if length == limit else ""
     return _solution(wish, length, {**fields, "max_model_len": length}, tuple(checks), note)
 
 
 def _limit(fields: Fields) -> int:
-    report = ask(fields, max_model_len=None if "layout" not in fields else fields.get("max_model_len"))
+    report = ask(fields, COUNTED, max_model_len=None if "layout" not in fields else fields.get("max_model_len"))
     value: Any = report.inputs["max_model_len"].value
     return int(value)
 

@@ -61,7 +61,7 @@ def request_mix(fields: Fields, lengths: Sequence[Mapping[str, Any]]) -> MixAnsw
             known.
     """
     mix = [_length(number, item) for number, item in enumerate(_bounded(lengths))]
-    report = ask(fields)
+    report = ask(fields, ("capacity", "request"))
     capacity = report.capacity
     if capacity is None or capacity.num_gpu_blocks is None or report.request is None:
         raise input_error(
@@ -88,7 +88,7 @@ def request_mix(fields: Fields, lengths: Sequence[Mapping[str, Any]]) -> MixAnsw
 
 
 def _held_blocks(fields: Fields, tokens: int) -> int:
-    report = ask(fields, max_model_len=tokens)
+    report = ask(fields, ("plan", "request"), max_model_len=tokens)
     if report.request is None or report.plan is None or not report.plan.page_size_bytes:
         raise input_error("model", fields.get("model"), "this model keeps no cache", "Choose another model.")
     return report.request.bytes_held // report.plan.page_size_bytes

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kvcore.errors import KvcoreError
-from kvcore.questions.forward import Basis, Fields, ask, ask_or_refused, check, concurrency, whole_number
+from kvcore.questions.forward import COUNTED, Basis, Fields, ask, ask_or_refused, check, concurrency, whole_number
 from kvcore.questions.solution import Solution
 
 MOST_GPUS = 1024
@@ -109,7 +109,7 @@ def _factors(num_gpus: int) -> Iterator[tuple[int, int]]:
 
 def _replica(fields: Fields, tp: int, pp: int, basis: Basis) -> tuple[float | None, str]:
     try:
-        report = ask(fields, tensor_parallel_size=tp, pipeline_parallel_size=pp, data_parallel_size=None)
+        report = ask(fields, COUNTED, tensor_parallel_size=tp, pipeline_parallel_size=pp, data_parallel_size=None)
     except KvcoreError as error:
         return None, error.errors[0].message
     return concurrency(report, basis), ""

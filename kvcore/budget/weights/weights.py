@@ -14,6 +14,7 @@ from kvcore.budget.weights.modules import Network
 from kvcore.budget.weights.ranks import Ranks
 from kvcore.budget.weights.sizes import StageWeights, draft_weights, published_params, stage_weights, weights_of_modules
 from kvcore.config import ModelConfig
+from kvcore.config.kept import kept
 from kvcore.errors import config_error
 
 PLATFORM = Platform()
@@ -27,6 +28,7 @@ class Checkpoint:
     config: ModelConfig = field(compare=False)
 
 
+@kept
 def checkpoint_of(config: ModelConfig) -> Checkpoint:
     """Returns a config as a key to what was worked out of it."""
     return Checkpoint(json.dumps(config.root, sort_keys=True, default=repr), config)

@@ -13,7 +13,7 @@ from kvcore.engines.vllm.checks import check_attention_heads, check_dual_chunks
 from kvcore.engines.vllm.derivation import derive
 from kvcore.engines.vllm.first_releases import check_mechanisms, check_release
 from kvcore.engines.vllm.memory_sections import capacity_interval, memory_warnings, reported_weights
-from kvcore.engines.vllm.plan import Plan, plan
+from kvcore.engines.vllm.plan import Plan, fill, plan
 from kvcore.engines.vllm.profile import Profile
 from kvcore.engines.vllm.profiles import find_profile, release_notes
 from kvcore.engines.vllm.quantization_checks import check_quantization
@@ -118,23 +118,27 @@ def answer_vllm(request: Request, sections: Collection[str] | None = None) -> Re
 
     Args:
         request: The question.
-        sections: Sections that are wanted, where not all are: the others stay empty. Names as in :data:`SECTIONS`.
+        sections: Sections that are wanted, where not all are: the others stay empty. A name that is not in
+            :data:`SECTIONS` asks for the whole report.
 
     Raises:
         KvcoreError: The input is wrong, the mechanism unknown, or the engine refuses.
     """
     result = work_out(request)
-    made = {name: make(result) for name, make in SECTIONS.items() if sections is None or name in sections}
-    inputs = all_inputs(request, result.subject.name, {**result.settings.inputs, **result.budget.inputs})
-    if sections is not None:
-        return Report(inputs=inputs, kvcore_version=__version__, **made)
+    wanted = SECTIONS.keys() if sections is None or not SECTIONS.keys() >= set(sections) else set(sections)
+    made = {name: make(result) for name, make in SECTIONS.items() if name in wanted}
     settings = result.settings
-    return Report(
-        inputs=inputs,
+    report = Report(
+        inputs=all_inputs(request, result.subject.name, {**settings.inputs, **result.budget.inputs}),
         kvcore_version=__version__,
         engine=Engine(name="vllm", version=settings.engine_version or settings.profile.version),
         model=result.subject.name,
         **made,
+    )
+    if len(wanted) < len(SECTIONS):
+        return report
+    return dataclasses.replace(
+        report,
         derivation=_derivation(result, made),
         warnings=_warnings(result),
         sources=_sources(result),
@@ -189,12 +193,14 @@ def _interval(result: Answer) -> CapacityInterval | None:
         return None
     centre = result.budget.kv_cache_bytes or 0
     ends = [
-        _plan(
-            result.request, result.layout, result.settings, result.subject.traits,
-            [max(0, stage + end - centre) for stage in result.budget.stage_bytes],
+        fill(
+            result.plan.paging,
+            result.settings,
+            [max(0, stage + end - centre) for stage in result.budget.stage_bytes] or None,
+            result.request.num_gpu_blocks_override,
         )
         for end in interval
-    ]  # fmt: skip
+    ]
     return capacity_interval(*ends)
 
 

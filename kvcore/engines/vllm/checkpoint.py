@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kvcore.config import ModelConfig
+from kvcore.config.kept import kept
 from kvcore.dtypes import canonical
 from kvcore.errors import config_error
 
@@ -59,6 +60,7 @@ def auto_dtype(config: ModelConfig, *, pooling: bool) -> str:
     return stated
 
 
+@kept
 def _stated_dtype(config: ModelConfig) -> str:
     candidates: tuple[Mapping[str, Any], ...] = (config.root, config.text)
     for key in ("vision_config", "encoder_config"):
@@ -106,6 +108,7 @@ def _modelopt_dtype(declared: object) -> str | None:
     return {"fp8": "fp8_e4m3", "nvfp4": "nvfp4"}.get(str(declared).lower())
 
 
+@kept
 def quantization_config(config: ModelConfig) -> Mapping[str, Any]:
     """The checkpoint's quantization section, wherever it stands; empty where there is none."""
     for mapping in (config.root, config.text):
@@ -116,6 +119,7 @@ def quantization_config(config: ModelConfig) -> Mapping[str, Any]:
     return {}
 
 
+@kept
 def derived_max_model_len(config: ModelConfig) -> ContextLimit:
     """The context limit, RoPE scaling included (vLLM 0.33.0 `_get_and_verify_max_len`).
 

@@ -31,6 +31,7 @@ class Plan:
     """How vLLM pages a layout on the request's deployment.
 
     Attributes:
+        paging: What of it holds whatever the budget; its figures stand here too.
         parts: The layout's parts as stored.
         groups: Cache groups over all pipeline stages.
         stage_groups: The groups as each pipeline stage holds them.
@@ -49,6 +50,7 @@ class Plan:
         alignment: How the block size of a hybrid was raised to the state page; None where it was not worked out.
     """
 
+    paging: Paging
     parts: tuple[PlannedPart, ...]
     groups: tuple[CacheGroup, ...]
     stage_groups: tuple[tuple[CacheGroup, ...], ...]
@@ -130,6 +132,13 @@ def plan(
         EngineRefusal: vLLM refuses this deployment.
     """
     paging = page(layout, paging_settings(settings, layout, pipeline_layer_partition), traits)
+    return fill(paging, settings, budget_bytes, num_gpu_blocks_override)
+
+
+def fill(
+    paging: Paging, settings: EngineSettings, budget_bytes: Sequence[int] | None, num_gpu_blocks_override: int | None
+) -> Plan:
+    """Plans the cache of a layout that is paged already; arguments as of :func:`plan`."""
     context = ChargeContext(
         max_in_flight_tokens=settings.max_in_flight_tokens,
         decode_context_parallel_size=settings.decode_context_parallel_size,
@@ -185,6 +194,7 @@ def _plan(
     num_gpu_blocks: int | None,
 ) -> Plan:
     return Plan(
+        paging=paging,
         parts=paging.parts,
         groups=paging.groups,
         stage_groups=paging.stage_groups,

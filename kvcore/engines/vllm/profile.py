@@ -90,6 +90,10 @@ class Profile:
     async_with_state_reuse: bool
     v2_runner: V2Runner
 
+    def __hash__(self) -> int:
+        """The version tells nearly all profiles apart."""
+        return hash(self.version)
+
     def group_size(self, counts: Sequence[int]) -> int:
         """Layers per cache group for buckets of these sizes."""
         smallest, largest = min(counts), max(counts)
