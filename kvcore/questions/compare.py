@@ -6,6 +6,7 @@ from typing import Any
 
 from kvcore.answer import answer
 from kvcore.errors import input_error
+from kvcore.questions.cells import csv_cell
 from kvcore.questions.forward import Fields
 from kvcore.report.json import to_json
 from kvcore.report.report import Report
@@ -99,3 +100,14 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         for name in ("inputs", "figures")
     }
     return {**rows, "reports": [to_json(report) for report in comparison.reports]}
+
+
+def comparison_csv(comparison: Comparison) -> str:
+    """A comparison as comma-separated values: one row per input that differs and per figure, one column per deployment."""
+    numbers = [f"deployment_{number}" for number in range(1, len(comparison.reports) + 1)]
+    lines = [",".join(("path", "unit", *numbers, "differs"))]
+    lines += [
+        ",".join(csv_cell(value) for value in (row.path, row.unit, *row.values, row.differs))
+        for row in (*comparison.inputs, *comparison.figures)
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,12 +1,14 @@
 """Answers to the further questions as documents, for the one HTML writer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kvcore.permalink.then_and_now import ThenAndNow
+from kvcore.questions.charts import Curve, comparison_chart, comparison_memory, iso_chart, sweep_chart
 from kvcore.questions.compare import Comparison
 from kvcore.questions.compare import Row as CompareRow
 from kvcore.questions.forward import Check
+from kvcore.questions.labels import FIGURE_LABELS, shown
 from kvcore.questions.mix import MixAnswer
 from kvcore.questions.parallelism import Split
 from kvcore.questions.solution import Solution
@@ -16,19 +18,11 @@ from kvcore.report.figures import UNKNOWN, count, grouped, times, times_at_most
 
 MOST_SPLITS_SHOWN = 24
 
-FIGURE_LABELS = {
-    "capacity.concurrency.engine_log": ("requests at once, as logged", ""),
-    "capacity.concurrency.held": ("requests at once, held", ""),
-    "capacity.tokens.engine_log": ("cache size in the log", "tokens"),
-    "capacity.num_gpu_blocks": ("cache blocks", "blocks"),
-}
-"""Label and unit of the figures that travel in links and sweeps."""
-
 
 def solution_page(solution: Solution, splits: Sequence[Split] = ()) -> Document:
     """The value first, then the forward questions that prove it, then the ranking of splits where there is one."""
     value: Text = (
-        ("none",) if solution.value is None else (Strong(f"{_shown(solution.value)} {solution.unit}".rstrip()),)
+        ("none",) if solution.value is None else (Strong(f"{shown(solution.value)} {solution.unit}".rstrip()),)
     )
     blocks: list[Block] = [Paragraph((f"{solution.wish[:1].upper()}{solution.wish[1:]}: ", *value))]
     if solution.note:
@@ -99,7 +93,9 @@ def comparison_page(comparison: Comparison) -> Document:
     columns = (Column(""), *(Column(number, "right") for number in numbers), Column(""))
     rows = tuple(_compare_row(row, "inputs") for row in comparison.inputs)
     rows += tuple(_compare_row(row, "figures") for row in comparison.figures)
-    return Document((*errors, Table("Deployments side by side; inputs that agree are left out", columns, rows)))
+    table = Table("Deployments side by side; inputs that agree are left out", columns, rows)
+    memory = comparison_memory(comparison)
+    return Document((*errors, comparison_chart(comparison, table) or table, *((memory,) if memory else ())))
 
 
 def _compare_row(row: CompareRow, kind: str) -> Row:
@@ -126,7 +122,7 @@ def sweep_page(result: Sweep) -> Document:
     rows = tuple(
         Row(
             (
-                *((_shown(value),) for value in point.inputs.values()),
+                *((shown(value),) for value in point.inputs.values()),
                 *(
                     (times(path, value) if isinstance(value, float) else count(path, value),)
                     for path, value in point.figures.items()
@@ -136,17 +132,30 @@ def sweep_page(result: Sweep) -> Document:
         )
         for point in result.points
     )
-    return Document((Table("The answer at every value", columns, rows),))
+    table = Table("The answer at every value", columns, rows)
+    return Document((sweep_chart(result, table) or table,))
 
 
-def iso_page(curve: Sequence[tuple[int, int | None]]) -> Document:
-    """The longest context for each number of requests at once."""
-    columns = (Column("Requests at once", "right"), Column("Longest context", "right", "tokens"))
+def iso_page(curves: Mapping[str, Curve]) -> Document:
+    """The longest context for each number of requests at once, one column per deployment."""
+    titles = [name or "Longest context" for name in curves]
+    columns = (Column("Requests at once", "right"), *(Column(title, "right", "tokens") for title in titles))
+    numbers = [number for number, _ in next(iter(curves.values()), ())]
     rows = tuple(
-        Row(((grouped(number),), ("none",) if length is None else (count(f"curve.{index}.1", length),)))
-        for index, (number, length) in enumerate(curve)
+        Row(
+            (
+                (grouped(number),),
+                *(_context(curve[index][1], place, index) for place, curve in enumerate(curves.values())),
+            )
+        )
+        for index, number in enumerate(numbers)
     )
-    return Document((Table("Which context as many requests can have", columns, rows),))
+    table = Table("Which context as many requests can have", columns, rows)
+    return Document((iso_chart(curves, table) or table,))
+
+
+def _context(length: int | None, place: int, index: int) -> Text:
+    return ("none",) if length is None else (count(f"curves.{place}.{index}.1", length),)
 
 
 def then_and_now_page(result: ThenAndNow) -> Document:
@@ -158,8 +167,8 @@ def then_and_now_page(result: ThenAndNow) -> Document:
         Row(
             (
                 (FIGURE_LABELS.get(item.path, (item.path, ""))[0],),
-                (_shown(item.then),),
-                ("no answer" if item.now is None else _shown(item.now),),
+                (shown(item.then),),
+                ("no answer" if item.now is None else shown(item.now),),
             )
         )
         for item in result.differences
@@ -185,9 +194,3 @@ def _listed(flags: Sequence[str]) -> Text:
 
 def _yes(value: bool) -> str:  # noqa: FBT001 - the one thing it turns into a word
     return "yes" if value else "no"
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
-    return f"{value:,}"

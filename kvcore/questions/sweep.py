@@ -1,12 +1,13 @@
 """Sweeps: one or two inputs over lists of values, and the curves of equal load."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kvcore.answer import answer
 from kvcore.errors import input_error
+from kvcore.questions.cells import csv_cell
 from kvcore.questions.compare import figure
 from kvcore.questions.forward import MOST_REQUESTS, Basis, Fields, whole_number
 from kvcore.questions.length import longest_context
@@ -63,8 +64,9 @@ def sweep(fields: Fields, axes: Mapping[str, Sequence[Any]], figures: Sequence[s
         raise input_error(
             "axes", f"{count:,} points", f"at most {MOST_POINTS:,} points are swept", "Give fewer values."
         )
+    sections = {"capacity", *(path.partition(".")[0] for path in figures)}
     points = (
-        _point(fields, dict(zip(axes, combination, strict=True)), figures)
+        _point(fields, dict(zip(axes, combination, strict=True)), figures, sections)
         for combination in itertools.product(*axes.values())
     )
     return Sweep(
@@ -72,8 +74,8 @@ def sweep(fields: Fields, axes: Mapping[str, Sequence[Any]], figures: Sequence[s
     )
 
 
-def _point(fields: Fields, inputs: Mapping[str, Any], figures: Sequence[str]) -> Point:
-    report = answer({**fields, **inputs})
+def _point(fields: Fields, inputs: Mapping[str, Any], figures: Sequence[str], sections: Collection[str]) -> Point:
+    report = answer({**fields, **inputs}, sections)
     return Point(
         inputs=inputs,
         figures={path: figure(report, path) for path in figures},
@@ -106,19 +108,5 @@ def to_csv(result: Sweep) -> str:
     lines = [",".join(names)]
     for point in result.points:
         cells = [*point.inputs.values(), *point.figures.values(), point.fits, point.error]
-        lines.append(",".join(_cell(cell) for cell in cells))
+        lines.append(",".join(csv_cell(cell) for cell in cells))
     return "\n".join(lines) + "\n"
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return repr(value)
-    text = str(value).replace('"', '""')
-    if not text:
-        return ""
-    # A leading sign or equals would be read as a formula by a spreadsheet.
-    return f'"{chr(39) if text[:1] in "=+-@" else ""}{text}"'

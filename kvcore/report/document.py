@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Align = Literal["left", "right"]
-Tone = Literal["token", "latent", "indexer", "window", "state", "neutral"]
-"""The five kinds of cached tensor, each with one colour everywhere, and ``neutral`` for everything else."""
+Tone = Literal[
+    "token", "latent", "indexer", "window", "state", "neutral", "weights", "activation", "graphs", "outside", "system"
+]
+"""The five kinds of cached tensor, each with one colour everywhere, ``neutral``, and the terms of a GPU's memory."""
 
 
 @dataclass(frozen=True)
@@ -164,10 +166,14 @@ class Segment:
 
 @dataclass(frozen=True)
 class Shares:
-    """A bar split into shares, with a legend that says the same in words; ``title`` says of what."""
+    """A bar split into shares, with a legend that says the same in words; ``title`` says of what.
+
+    ``chart`` is the name of the chart that shows more of the same, where there is one.
+    """
 
     title: str
     segments: tuple[Segment, ...]
+    chart: str = ""
 
 
 @dataclass(frozen=True)
@@ -192,11 +198,12 @@ class Details:
 
 @dataclass(frozen=True)
 class Chart:
-    """A Vega-Lite specification made by kvcore, always with the table that says the same."""
+    """A Vega-Lite specification made by kvcore, always with the table that says the same; ``name`` is its name on a page."""
 
     title: str
     spec: Mapping[str, object] = field(hash=False)
     table: Table
+    name: str = ""
 
 
 Block = Heading | Paragraph | Table | Note | Headline | FormulaLine | Shares | Layers | Details | Chart

@@ -7,17 +7,12 @@ from html import escape
 
 import vl_convert
 
-from kvcore.report.charts import COLOURS
+from kvcore.report.charts.style import VARIABLES
 
 # Minor releases of the grammar that vl-convert may be asked for; the specifications name the major one.
 _GRAMMAR = "6.4"
 
-_VARIABLES = {
-    **{
-        COLOURS[tone]: f"var(--kv-tone-{tone})" for tone in ("token", "latent", "indexer", "window", "state", "neutral")
-    },
-    **{COLOURS[name]: f"var(--kv-{name})" for name in ("ink", "quiet", "line")},
-}
+_VARIABLES = {colour: f"var({name})" for colour, name in VARIABLES.items()}
 _COLOUR = re.compile("|".join(map(re.escape, _VARIABLES)), re.IGNORECASE)
 _OPENING = re.compile(r"<svg[^>]*?(?P<size>width=\"[\d.]+\" height=\"[\d.]+\" viewBox=\"[^\"]+\")[^>]*>")
 # What says nothing once the whole picture is one image with a name.

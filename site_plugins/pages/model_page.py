@@ -1,11 +1,12 @@
 """The page of one model, with its report and layout as data files beside it."""
 
 import json
+from collections.abc import Mapping
 from html import escape
 
 from kvcore.catalog import ModelEntry
 from kvcore.report import to_json
-from kvcore.report.document import Block, Document, Paragraph
+from kvcore.report.document import Block, Chart, Document, Paragraph, Shares
 from kvcore.report.figures import grouped, scaled
 from kvcore.report.render import SECTIONS, render, render_section, review
 from kvcore.report.report import Report
@@ -14,14 +15,24 @@ from kvcore.report.sections.wording import capitalised, layer_count, value_of
 from kvcore.report.writers import csv, html, markdown, text
 from site_plugins.accuracy.page import anchor_of
 from site_plugins.charts.drawn import draw
-from site_plugins.charts.figure import Draw, chart_figure
+from site_plugins.charts.figure import SOURCE, Draw, chart_figure, chart_file
+from site_plugins.pages.actions import actions, badge_of
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.deployments import deployment_blocks, deployment_words, deployments, headline_deployment
-from site_plugins.pages.facts import STATUS_WORDS, context_limit, contexts, headline_request, parameters
+from site_plugins.pages.badge import Badge, badge_svg
+from site_plugins.pages.deployments import (
+    deployment_blocks,
+    deployment_words,
+    deployments,
+    headline_deployment,
+    opening_request,
+)
+from site_plugins.pages.engines_beside import engine_blocks
+from site_plugins.pages.facts import STATUS_WORDS, context_limit, contexts, parameters
 from site_plugins.pages.generated import GeneratedFile, Html, as_text, front_matter, page
 from site_plugins.pages.matrix import capacity_matrix
-from site_plugins.pages.model_charts import concurrency_chart, part_chart
+from site_plugins.pages.model_charts import concurrency_chart, memory_chart, part_chart
 from site_plugins.pages.requests import calculator_link
+from site_plugins.pages.scenarios import HEADLINE_CONTEXT
 from site_plugins.published.places import model_data
 
 # From models/<org>/<name>/ to the site's root.
@@ -31,20 +42,25 @@ CALCULATOR = f"{_ROOT}calculator/"
 
 def model_files(entry: ModelEntry, ask: Ask, site_url: str, drawing: Draw = draw) -> tuple[GeneratedFile, ...]:
     """Returns a model's page with its tables as CSV and a snippet to paste, and its report and layout as JSON."""
-    request = headline_request(entry, ask)
+    request = opening_request(entry, ask)
     report = ask(request)
     place = f"models/{entry.id}"
     permalink = calculator_link(f"{site_url.rstrip('/')}/calculator/", request)
+    charts = _charts(entry, report, ask)
     return (
-        page(f"{place}.md", model_page(entry, report, ask, drawing)),
+        page(f"{place}.md", model_page(entry, report, ask, charts, site_url, drawing)),
+        GeneratedFile(f"{place}/{SOURCE}", chart_file(charts.values())),
         GeneratedFile(f"{model_data(entry.id)}/report.json", _json(to_json(report))),
         GeneratedFile(f"{model_data(entry.id)}/layout.json", _json(to_json(report.layout))),
         GeneratedFile(f"{place}/report.csv", csv.write(render(report))),
         GeneratedFile(f"{place}/review.txt", markdown.write(review(report, permalink))),
+        GeneratedFile(f"{place}/badge.svg", badge_svg(_badge(entry, report, ask))),
     )
 
 
-def model_page(entry: ModelEntry, report: Report, ask: Ask, drawing: Draw = draw) -> list[str | Html]:
+def model_page(
+    entry: ModelEntry, report: Report, ask: Ask, charts: Mapping[str, Chart], site_url: str, drawing: Draw = draw
+) -> list[str | Html]:
     """Returns the parts of a model's page; all but its headings is HTML of kvcore's own writer."""
     found = deployments(entry, ask)
     summary = description(entry, report, deployment_words(found))
@@ -54,7 +70,7 @@ def model_page(entry: ModelEntry, report: Report, ask: Ask, drawing: Draw = draw
         f"# {as_text(entry.title)} {{#model}}\n",
         _facts(entry, report, ask),
         _html(evidence.errors(report) + headline.headline(report)),
-        _actions(entry, headline_request(entry, ask)),
+        actions(entry.id, opening_request(entry, ask), _badge(entry, report, ask), site_url, _ROOT),
         _html(inputs.inputs(report)),
     ]
     if found:
@@ -63,13 +79,21 @@ def model_page(entry: ModelEntry, report: Report, ask: Ask, drawing: Draw = draw
     for anchor, (title, _) in SECTIONS.items():
         if anchor == "evidence":
             continue
-        blocks = render_section(quoted.report if quoted and anchor == "memory" else report, anchor)
+        blocks = render_section(report, anchor)
         if quoted and anchor == "memory":
-            blocks = (Paragraph((f"{quoted.name}, tensor-parallel over all of them.",)), *blocks)
+            # The chart above draws the same, of several cards.
+            blocks = tuple(block for block in blocks if not isinstance(block, Shares))
+            blocks = (Paragraph((f"{quoted.name} in detail, tensor-parallel over all of them.",)), *blocks)
         if anchor == "capacity" and not report.errors:
             blocks = (*blocks, capacity_matrix(entry.id, contexts(context_limit(entry, ask)), ask, CALCULATOR))
-        if blocks:
-            parts += [f"## {title} {{#{anchor}}}\n", _html(blocks), *_chart(entry, report, anchor, ask, drawing)]
+        drawn = [_figure(charts[anchor], drawing)] if anchor in charts else []
+        if anchor == "memory":
+            parts += [f"## {title} {{#{anchor}}}\n", *drawn, _html(blocks)] if blocks or drawn else []
+        elif blocks:
+            parts += [f"## {title} {{#{anchor}}}\n", _html(blocks), *drawn]
+        if anchor == "capacity" and found:
+            beside = engine_blocks(entry.id, found, ask, CALCULATOR)
+            parts += ["## SGLang beside vLLM {#engines}\n", _html(beside)]
     proof = (_catalogue_entry(entry), *evidence.sources(report))
     return [*parts, "## Evidence {#evidence}\n", _html(proof)]
 
@@ -101,17 +125,8 @@ def _facts(entry: ModelEntry, report: Report, ask: Ask) -> str:
     )
 
 
-def _actions(entry: ModelEntry, request: dict[str, object]) -> str:
-    address = calculator_link(CALCULATOR, request)
-    data = escape(f"{_ROOT}{model_data(entry.id)}")
-    return (
-        f'<p class="kv-actions"><a class="md-button md-button--primary" href="{escape(address)}">Change something</a> '
-        '<a class="md-button" href="review.txt" data-kv-copy>Copy for a design review</a> '
-        '<a class="md-button" href="report.csv" download>CSV</a> '
-        f'<a class="md-button" href="{data}/report.json">JSON</a> '
-        f'<a class="md-button" href="{data}/layout.json">Layout alone</a> '
-        '<span class="kv-copied" role="status"></span></p>\n'
-    )
+def _badge(entry: ModelEntry, report: Report, ask: Ask) -> Badge:
+    return badge_of(entry.id, report, headline_deployment(deployments(entry, ask)))
 
 
 def _catalogue_entry(entry: ModelEntry) -> Paragraph:
@@ -121,19 +136,21 @@ def _catalogue_entry(entry: ModelEntry) -> Paragraph:
     return Paragraph((f"Catalogue entry of {entry.id}{revision}. Status: {status}.{proofs}",))
 
 
-def _chart(entry: ModelEntry, report: Report, anchor: str, ask: Ask, drawing: Draw) -> list[Html]:
-    """The chart that ends a section, where it has one."""
+def _charts(entry: ModelEntry, report: Report, ask: Ask) -> dict[str, Chart]:
+    """The charts of a page by the section they belong to."""
     limit = context_limit(entry, ask)
     if report.errors or limit is None:
-        return []
-    match anchor:
-        case "one-request":
-            chart = part_chart(headline_request(entry, ask), limit, ask)
-        case "capacity":
-            chart = concurrency_chart(entry.id, contexts(limit), ask)
-        case _:
-            chart = None
-    return [Html(f'<div class="kv-document">\n{chart_figure(chart, drawing)}\n</div>')] if chart else []
+        return {}
+    charts = {
+        "one-request": part_chart(opening_request(entry, ask), limit, ask),
+        "capacity": concurrency_chart(entry.id, contexts(limit), ask),
+        "memory": memory_chart(entry, min(HEADLINE_CONTEXT, limit), ask),
+    }
+    return {anchor: chart for anchor, chart in charts.items() if chart is not None}
+
+
+def _figure(chart: Chart, drawing: Draw) -> Html:
+    return Html(f'<div class="kv-document">\n{chart_figure(chart, drawing)}\n</div>')
 
 
 def _html(blocks: tuple[Block, ...]) -> Html:

@@ -13,6 +13,7 @@ from mkdocs.structure.pages import Page
 from kvcore.catalog import load_models
 from site_plugins.accuracy.build import measured
 from site_plugins.accuracy.page import accuracy_files
+from site_plugins.charts.library import LIBRARIES, LibraryError, chart_library
 from site_plugins.pages.ahead import Places, make_ahead
 from site_plugins.pages.answers import Answers
 from site_plugins.pages.build import catalogue_files
@@ -34,6 +35,9 @@ class PagesConfig(base.Config):
     cache = Type(str, default=".cache/kv_pages")
     """Where pages of earlier builds are kept, relative to ``mkdocs.yml``."""
 
+    packages = Type(str, default="node_modules")
+    """Where npm's packages are, relative to ``mkdocs.yml``; the library that draws charts is among them."""
+
     golden = Type(str, default="tests/golden")
     """The engines' own figures that the accuracy page is made from, relative to ``mkdocs.yml``."""
 
@@ -41,7 +45,8 @@ class PagesConfig(base.Config):
 class PagesPlugin(BasePlugin[PagesConfig]):
     """Adds the generated pages and fills figures into written ones.
 
-    - ``on_files`` adds the pages and data files made from the catalogue.
+    - ``on_config`` finds the library that draws charts in the browser.
+    - ``on_files`` adds it, and the pages and data files made from the catalogue.
     - ``on_page_markdown`` fills the figures of written pages.
     - ``on_post_page`` puts the HTML of generated pages in.
     """
@@ -52,6 +57,26 @@ class PagesPlugin(BasePlugin[PagesConfig]):
         self._tables: Tables = {}
         # HTML of the generated pages by their place, from on_files until each page is complete.
         self._fragments: dict[str, tuple[str, ...]] = {}
+
+    def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
+        """Names the folder of the chart library to the theme, for the scripts to find it.
+
+        Args:
+            config: MkDocs' configuration.
+
+        Returns:
+            The configuration.
+
+        Raises:
+            PluginError: The library is not installed.
+        """
+        try:
+            self._library = chart_library(Path(config.config_file_path).parent / self.config.packages)
+        except LibraryError as error:
+            message = f"kv_pages: {error}"
+            raise PluginError(message) from error
+        config.extra["kv_vega"] = self._library.folder
+        return config
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         """Adds a page with data files for every model, the models index and the overview of cache kinds.
@@ -89,6 +114,8 @@ class PagesPlugin(BasePlugin[PagesConfig]):
         )
         for item in generated:
             files.append(File.generated(config, item.src_uri, content=item.content))
+        for name, text in self._library.files.items():
+            files.append(File.generated(config, f"{LIBRARIES}/{self._library.folder}/{name}", content=text))
         self._fragments = {item.src_uri: item.fragments for item in generated if item.fragments}
         return files
 

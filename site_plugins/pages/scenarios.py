@@ -35,6 +35,9 @@ def headline_parallel(weight_bytes: int | None) -> int:
 DEPLOYMENT_GPUS = ("H100", "H200", "B200")
 DEPLOYMENT_SIZES = (1, 2, 4, 8)
 
+MEMORY_GPUS = ("L40S", "H100", "H200", "B200")
+"""Cards whose memory a model's page divides in a chart, the smallest first."""
+
 WEIGHTS_SHARE = Fraction(85, 100)
 """Of a card's memory: weights that take more leave too little for a deployment worth showing."""
 

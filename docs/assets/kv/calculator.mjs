@@ -6,6 +6,7 @@
  */
 import { readConfig, readQuery } from "./address.mjs";
 import { bundleAddress } from "./bundle.mjs";
+import { carry } from "./charts.mjs";
 import { windowClient } from "./client.mjs";
 import { Course } from "./course.mjs";
 import { bindEmbed } from "./embed.mjs";
@@ -211,6 +212,7 @@ class Calculator {
     const content = shownFragment(reply.html);
     const open = new Set([...this.answer.querySelectorAll("details[open]")].map((item) => item.id));
     for (const item of content.querySelectorAll("details")) if (item.id && open.has(item.id)) item.open = true;
+    carry(this.answer, content);
     this.answer.replaceChildren(content);
     this.answer.dataset.kvAnswered = String(Number(this.answer.dataset.kvAnswered ?? 0) + 1);
     this.takeAway.show(reply);

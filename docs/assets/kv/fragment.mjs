@@ -5,13 +5,13 @@
 
 const ELEMENTS = new Set(
   (
-    "a abbr aside b br caption circle code col colgroup data dd defs desc details div dl dt em figcaption figure g h1 h2 h3 " +
-    "h4 h5 h6 hr i li line ol output p path pattern polyline pre rect section small span strong sub summary sup svg table tbody " +
-    "td text tfoot th thead time title tr tspan ul use var"
+    "a abbr aside b br button caption circle code col colgroup data dd defs desc details div dl dt em figcaption figure g " +
+    "h1 h2 h3 h4 h5 h6 hr i li line ol output p path pattern polyline pre rect section small span strong sub summary sup svg " +
+    "table tbody td text tfoot th thead time title tr tspan ul use var"
   ).split(" "),
 );
 const ATTRIBUTES =
-  /^(?:class|id|role|title|value|scope|colspan|rowspan|open|tabindex|hidden|lang|dir|aria-[a-z]+|data-[a-z-]+|viewbox|width|height|x|y|x1|x2|y1|y2|cx|cy|r|rx|ry|d|points|fill|stroke|stroke-width|stroke-dasharray|transform|text-anchor|preserveaspectratio|patternunits|focusable|datetime|xmlns)$/i;
+  /^(?:class|id|role|title|type|value|scope|colspan|rowspan|open|tabindex|hidden|lang|dir|aria-[a-z]+|data-[a-z-]+|viewbox|width|height|x|y|x1|x2|y1|y2|cx|cy|r|rx|ry|d|points|fill|stroke|stroke-width|stroke-dasharray|transform|text-anchor|preserveaspectratio|patternunits|focusable|datetime|xmlns)$/i;
 
 /**
  * Parses HTML into nodes that may be shown.

@@ -4,6 +4,7 @@
  * @import { Host } from "./host.mjs"
  */
 import { bindChanges } from "./changes.mjs";
+import { again, provide } from "./charts.mjs";
 import { bindCommand } from "./command.mjs";
 import { bindCompare } from "./compare.mjs";
 import { bindHub } from "./hub.mjs";
@@ -19,5 +20,7 @@ export function bindFurther(host, take) {
   bindPanels(host);
   bindCompare(host);
   bindHub(host, take);
+  provide(async (name) => (await host.ask("chart", "chart_json", { request: host.fields() }))?.charts?.[name]);
+  host.answered(again);
   host.root.dataset.kvFurther = "";
 }

@@ -83,8 +83,14 @@ export const texts = (request) =>
  * @param {string} name
  * @param {string} type
  */
-export function download(text, name, type) {
-  const address = URL.createObjectURL(new Blob([text], { type }));
+export const download = (text, name, type) => save(new Blob([text], { type }), name);
+
+/**
+ * @param {Blob} file
+ * @param {string} name
+ */
+export function save(file, name) {
+  const address = URL.createObjectURL(file);
   Object.assign(document.createElement("a"), { href: address, download: name }).click();
   URL.revokeObjectURL(address);
 }
@@ -115,6 +121,7 @@ export function bindPanel(host, name, door, question, shown) {
       showProblems(panel, reply.errors);
       if (reply.html !== undefined) showHtml(place, reply.html);
       else place.replaceChildren();
+      if (reply.charts) void import("./charts.mjs").then(({ drawAll }) => drawAll(place, reply.charts));
       csv = reply.csv ?? "";
       if (save instanceof HTMLElement) save.hidden = csv === "";
       shown?.(reply);

@@ -15,7 +15,7 @@ export function bindPanels(host) {
     axes: axes(form),
     figures: figures(form),
   }));
-  bindPanel(host, "iso", "iso_json", (form) => ({ request: host.fields(), requests: text(form, "requests") }));
+  bindPanel(host, "iso", "iso_json", (form) => ({ request: host.fields(), ...Object.fromEntries(form) }));
 }
 
 /** @param {Host} host */

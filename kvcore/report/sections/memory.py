@@ -3,7 +3,9 @@
 from kvcore.report.document import Block, Code, Column, Figure, Note, Row, Segment, Shares, Table, Text
 from kvcore.report.figures import byte_count, count, gibibytes, sized
 from kvcore.report.report import BudgetReport, Report
+from kvcore.report.sections.moves import moves
 from kvcore.report.sections.wording import engine_name, prose, value_of
+from kvcore.report.terms import CACHE, ESTIMATE, ESTIMATED_KINDS, TERM_TONES, term_rank
 
 
 def memory(report: Report) -> tuple[Block, ...]:
@@ -12,7 +14,7 @@ def memory(report: Report) -> tuple[Block, ...]:
     if budget is None or budget.kv_cache_bytes is None:
         return ()
     blocks = (*_bar(budget, budget.kv_cache_bytes), _table(report, budget, budget.kv_cache_bytes), *_interval(budget))
-    return (*blocks, *_interval_tokens(report), *_remedies(budget))
+    return (*blocks, *_interval_tokens(report), *_remedies(budget), *moves(report))
 
 
 def _interval_tokens(report: Report) -> tuple[Block, ...]:
@@ -43,11 +45,17 @@ def _bar(budget: BudgetReport, cache: int) -> tuple[Block, ...]:
     if not budget.reserves:
         return ()
     segments = [
-        Segment(item.name, "neutral", item.bytes, gibibytes(f"budget.reserves.{index}.bytes", item.bytes))
+        _segment(item.name, item.kind, item.bytes, gibibytes(f"budget.reserves.{index}.bytes", item.bytes))
         for index, item in enumerate(budget.reserves)
     ]
-    segments.append(Segment("cache", "token", cache, gibibytes("budget.kv_cache_bytes", cache)))
-    return (Shares("One GPU's memory", tuple(segments)),)
+    segments.append(_segment(CACHE, budget.kind, cache, gibibytes("budget.kv_cache_bytes", cache)))
+    segments.sort(key=lambda item: term_rank(item.label.removeprefix(ESTIMATE)))
+    return (Shares("One GPU's memory; what is estimated carries ≈", tuple(segments), chart="memory"),)
+
+
+def _segment(name: str, kind: str, size: int, figure: Figure) -> Segment:
+    is_estimate = kind in ESTIMATED_KINDS
+    return Segment(f"{ESTIMATE}{name}" if is_estimate else name, TERM_TONES.get(name, "graphs"), size, figure)
 
 
 def _table(report: Report, budget: BudgetReport, cache: int) -> Table:

@@ -68,8 +68,9 @@ def block(item: Block) -> str:  # noqa: PLR0911 - one case per kind of block
             return _headline(item)
         case FormulaLine():
             return _step(item)
-        case Shares(title, segments):
-            return picture.shares(title, segments, [_figure(segment.figure) for segment in segments])
+        case Shares(title, segments, name):
+            figures = [_figure(segment.figure) for segment in segments]
+            return picture.shares(title, segments, figures, name, chart_tools() if name else "")
         case Layers(title, cells):
             return picture.layers(title, cells)
         case Details(summary, inner, anchor):
@@ -77,8 +78,36 @@ def block(item: Block) -> str:  # noqa: PLR0911 - one case per kind of block
             return (
                 f'<details class="kv-details"{mark}><summary>{escape(summary)}</summary>\n{blocks(inner)}\n</details>'
             )
-        case Chart(title, _, table):
-            return f'<figure class="kv-chart"><figcaption>{escape(title)}</figcaption>{_table(table)}</figure>'
+        case Chart():
+            return chart_figure(item)
+
+
+def chart_figure(chart: Chart, drawn: str = "", source: str = "") -> str:
+    """Returns a chart as a figure: its picture, what can be done with it, and the table that says the same.
+
+    Args:
+        chart: The chart.
+        drawn: The picture as SVG; empty where the page draws it.
+        source: Address of a file with the specification, by the chart's name; empty where the page has it.
+    """
+    title, name = escape(chart.title), escape(chart.name)
+    place = f' data-kv-source="{escape(source)}"' if source else ""
+    return (
+        f'<figure class="kv-chart" data-kv-chart="{name}"{place}><figcaption>{title}</figcaption>'
+        f'<div class="kv-scroll" data-kv-part="picture" tabindex="0" role="region" aria-label="{title}, picture">'
+        f"{drawn}</div>{chart_tools()}"
+        f'<details class="kv-details"{"" if drawn else " open"}><summary>The same as a table</summary>\n'
+        f"{_table(chart.table)}\n</details></figure>"
+    )
+
+
+def chart_tools() -> str:
+    """Returns the buttons of a chart; a page without scripts does not show them."""
+    buttons = "".join(
+        f'<button type="button" class="kv-button" data-kv-draw="{action}">{label}</button> '
+        for action, label in (("explore", "Explore"), ("svg", "SVG"), ("png", "PNG"))
+    )
+    return f'<p class="kv-chart__tools">{buttons}<span role="status"></span></p>'
 
 
 def inline(content: Text) -> str:

@@ -26,8 +26,16 @@ TONE_NAMES: dict[Tone, str] = {
 }
 
 
-def shares(title: str, segments: Sequence[Segment], figures: Sequence[str]) -> str:
-    """Returns a bar of shares and its legend; ``figures`` are the segments' figures, already HTML."""
+def shares(title: str, segments: Sequence[Segment], figures: Sequence[str], chart: str = "", tools: str = "") -> str:
+    """Returns a bar of shares and its legend.
+
+    Args:
+        title: What is divided.
+        segments: The shares in order.
+        figures: The segments' figures, already HTML.
+        chart: Name of the chart that shows more of the same; empty for none.
+        tools: Buttons beneath it, already HTML.
+    """
     whole = sum(segment.weight for segment in segments)
     rects: list[str] = []
     before = 0
@@ -44,10 +52,11 @@ def shares(title: str, segments: Sequence[Segment], figures: Sequence[str]) -> s
         f'<li class="kv-tone kv-tone--{segment.tone}"><span>{escape(segment.label)}:</span> {figure}</li>'
         for segment, figure in zip(segments, figures, strict=True)
     )
+    name = f' data-kv-chart="{escape(chart)}"' if chart else ""
     return (
-        f'<figure class="kv-shares"><figcaption>{escape(title)}</figcaption>'
+        f'<figure class="kv-shares"{name}><figcaption>{escape(title)}</figcaption><div data-kv-part="picture">'
         f'<svg viewBox="0 0 {_BAR_LENGTH} {_BAR_HEIGHT}" preserveAspectRatio="none" aria-hidden="true" '
-        f'focusable="false">{"".join(rects)}</svg><ul class="kv-legend">{legend}</ul></figure>'
+        f'focusable="false">{"".join(rects)}</svg><ul class="kv-legend">{legend}</ul></div>{tools}</figure>'
     )
 
 

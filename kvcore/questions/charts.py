@@ -1,0 +1,166 @@
+"""Charts of the further questions, from the same answers as their tables."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kvcore.questions.compare import Comparison
+from kvcore.questions.labels import figure_label, shown
+from kvcore.questions.sweep import Sweep
+from kvcore.report.charts.bars import bars
+from kvcore.report.charts.heat import Cell, heat_map
+from kvcore.report.charts.memory import memory_bars
+from kvcore.report.charts.plot import DASHES, Line, plot
+from kvcore.report.document import Chart, Table
+from kvcore.report.report import Report
+from kvcore.report.sections.wording import value_of
+
+Curve = Sequence[tuple[int, int | None]]
+
+MOST_LINES = len(DASHES)
+_TONES = ("token", "indexer", "latent", "window", "state", "quiet", "ink")
+_LONGEST_NAME = 88
+
+
+def sweep_chart(result: Sweep, table: Table) -> Chart | None:
+    """Returns the first figure over the inputs: a line or bars over one, a heat map over two; ``None`` without numbers.
+
+    Args:
+        result: The sweep.
+        table: The table that says the same.
+    """
+    path = result.figures[0]
+    what = figure_label(path)
+    title = f"{what[:1].upper()}{what[1:]} against {' and '.join(list(result.axes)[::-1])}"
+    spec = _heat(result, path, what) if len(result.axes) > 1 else _one_input(result, path, what)
+    return None if spec is None else Chart(title, spec, table, "sweep")
+
+
+def _heat(result: Sweep, path: str, what: str) -> dict[str, object] | None:
+    up, across = result.axes
+    points = sorted(result.points, key=lambda point: (_order(point.inputs[up]), _order(point.inputs[across])))
+    cells = [
+        Cell(
+            column=shown(point.inputs[across]),
+            row=shown(point.inputs[up]),
+            value=_number(point.figures[path]),
+            text=_text(point.figures[path], fits=point.fits),
+        )
+        for point in points
+    ]
+    return heat_map(cells, across, up, what)
+
+
+def _order(value: Any) -> tuple[int, float]:
+    """Numbers by size; words stay in the order they were given, since sorting is stable."""
+    return (0, float(value)) if _number(value) is not None else (1, 0)
+
+
+def _one_input(result: Sweep, path: str, what: str) -> dict[str, object] | None:
+    (across,) = result.axes
+    found = [(point.inputs[across], _number(point.figures[path]), point.fits) for point in result.points]
+    if not any(value is not None for _, value, _ in found):
+        return None
+    numbers = sorted((float(x), y) for x, y, _ in found if _number(x) is not None and y is not None)
+    if len({x for x, _ in numbers}) < 2 or any(_number(x) is None for x, _, _ in found):
+        items = [(f"{across} {shown(x)}", y, _text(y, fits=fits)) for x, y, fits in found]
+        return bars(list({item[0]: item for item in items}.values()), what)
+    return plot([Line(name="", tone="token", points=tuple(numbers))], across, what, lengths=_counts_tokens(across))
+
+
+def iso_chart(curves: Mapping[str, Curve], table: Table) -> Chart | None:
+    """Returns which contexts so many requests can have, one curve per deployment; ``None`` without a curve.
+
+    Args:
+        curves: For each deployment's name, (requests, longest context) as asked.
+        table: The table that says the same.
+    """
+    points = {name: _frontier(curve) for name, curve in curves.items()}
+    lines = [
+        Line(name=name, tone=_TONES[index % len(_TONES)], points=found)
+        for index, (name, found) in enumerate(points.items())
+        if found
+    ][:MOST_LINES]
+    if len({x for line in lines for x, _ in line.points}) < 2:
+        return None
+    spec = plot(lines, "longest context, tokens (k = 1,024)", "requests at once")
+    return Chart("Requests at once against the longest context they can have", spec, table, "iso")
+
+
+def _frontier(curve: Curve) -> tuple[tuple[float, float], ...]:
+    """Of each context the most requests that can have it: fewer have it too, at the model's own limit."""
+    most: dict[int, int] = {}
+    for number, length in curve:
+        if length is not None:
+            most[length] = max(number, most.get(length, 0))
+    return tuple((float(length), float(number)) for length, number in sorted(most.items()))
+
+
+def comparison_chart(comparison: Comparison, table: Table) -> Chart | None:
+    """Returns requests at once of the deployments side by side; ``None`` where none has a figure.
+
+    Args:
+        comparison: The deployments.
+        table: The table that says the same and more.
+    """
+    names = deployment_names(comparison)
+    found = [_logged(report) for report in comparison.reports]
+    if not any(value is not None for value in found):
+        return None
+    fits = [report.capacity.fits if report.capacity else None for report in comparison.reports]
+    items = [(name, value, _text(value, fits=fit)) for name, value, fit in zip(names, found, fits, strict=True)]
+    what = "requests at once, as logged"
+    return Chart(f"{what[:1].upper()}{what[1:]}", bars(items, what), table, "compare")
+
+
+def comparison_memory(comparison: Comparison) -> Chart | None:
+    """Returns where the memory goes in deployments side by side; ``None`` where no budget divides a card."""
+    names = deployment_names(comparison)
+    return memory_bars(dict(zip(names, comparison.reports, strict=True)), "compare-memory")
+
+
+def deployment_names(comparison: Comparison) -> tuple[str, ...]:
+    """Returns a name for each deployment: its number, and what it differs in."""
+    return tuple(
+        f"({index + 1}) {', '.join(_difference(row.label, row.values[index]) for row in comparison.inputs)}"[
+            :_LONGEST_NAME
+        ].rstrip()
+        for index in range(len(comparison.reports))
+    )
+
+
+def _difference(label: str, value: Any) -> str:
+    if label == "model":
+        return "config" if value is None else str(value)
+    return f"{label} {'–' if value is None else shown(value)}"
+
+
+def memory_of(report: Report) -> Chart | None:
+    """Returns where the memory of one deployment goes; ``None`` where its budget divides no card."""
+    return memory_bars({_cards(report): report})
+
+
+def _cards(report: Report) -> str:
+    sizes = [value_of(report, f"{name}_parallel_size") or 1 for name in ("tensor", "pipeline", "data")]
+    number = 1
+    for size in sizes:
+        number *= size if isinstance(size, int) else 1
+    gpu = value_of(report, "gpu")
+    return f"{number} × {gpu if isinstance(gpu, str) and gpu else 'the GPU'}"
+
+
+def _logged(report: Report) -> float | None:
+    return report.capacity.concurrency.engine_log if report.capacity and report.capacity.fits else None
+
+
+def _counts_tokens(name: str) -> bool:
+    return "model_len" in name or "tokens" in name
+
+
+def _number(value: Any) -> float | None:
+    return None if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
+
+
+def _text(value: Any, *, fits: bool | None) -> str:
+    if _number(value) is None:
+        return "no fit" if fits is False else "none"
+    return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
