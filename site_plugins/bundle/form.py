@@ -31,6 +31,13 @@ _NEEDS = {
 }
 """Fields that matter only where some part of the layout grows in one of these ways."""
 
+_NEED_A_MODEL = frozenset({
+    "gpu_memory_utilization", "gpu_memory_gib", "weights_gib", "activation_gib", "cuda_graph_gib", "non_torch_gib",
+    "enable_expert_parallel", "dtype", "kv_cache_dtype", "kv_cache_dtype_skip_layers", "mamba_cache_dtype",
+    "mamba_ssm_cache_dtype", "attention_backend", "speculative_config",
+})  # fmt: skip
+"""Fields that matter only where a config says what there is: a layout by hand states its bytes."""
+
 _TEXT_TYPES = frozenset({"object", "speculative"})
 _INPUT_MODE = {"integer": "numeric", "number": "decimal", "budget": "numeric"}
 _ENGINE_DEFAULT = "default"
@@ -129,15 +136,16 @@ def _control(field: RequestField, control_id: str, value: str, suggestions: Sugg
 
 
 def _use(name: str) -> str:
-    """The model and the config say which of the two is used, and offer to swap."""
-    source = {"model": "catalogue", "config": "config"}.get(name)
+    """The model, the config and the layout say which of them is used, and offer to swap."""
+    source = {"model": "catalogue", "config": "config", "layout": "layout"}.get(name)
     if source is None:
         return ""
     return f'<button type="button" class="kv-use" data-kv-use="{source}">Not used. Use this</button>'
 
 
 def _needs(name: str) -> str:
-    return f' data-kv-needs="{_NEEDS[name]}"' if name in _NEEDS else ""
+    growths = f' data-kv-needs="{_NEEDS[name]}"' if name in _NEEDS else ""
+    return growths + (" data-kv-needs-model" if name in _NEED_A_MODEL else "")
 
 
 def _hub(name: str) -> str:

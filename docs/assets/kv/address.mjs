@@ -1,18 +1,26 @@
 /**
- * The page's address as a carrier of the question: ordinary query parameters, and a pasted config in the fragment,
- * which browsers do not send to a server.
+ * The page's address as a carrier of the question: ordinary query parameters, and a pasted config or a layout in the
+ * fragment, which browsers do not send to a server.
  */
 
-/** Longest compressed config an address carries, in characters. Longer ones stay on the page only. */
+/** Longest compressed text an address carries, in characters. Longer ones stay on the page only. */
 export const MAX_FRAGMENT = 32_000;
-/** Longest config text taken out of an address, in characters: a small fragment can unfold into a huge text. */
+/** Longest text taken out of an address, in characters: a small fragment can unfold into a huge text. */
 export const MAX_CONFIG = 8_000_000;
 
 /** Parameters of the site's search, of this page's view, and of what a link said; none belongs to the question. */
 const FOREIGN = /^(?:q|h|utm_.*|embed|kvcore|said)$/;
-const FRAGMENT = "#config=";
-/** Stands in the address for a config too long for it, which this window keeps across a reload. */
-const KEPT = "#config-kept";
+/** Fields that stand in the fragment; a question has one of them at most. */
+const CARRIED = ["config", "layout"];
+/** Stands in the address for a text too long for it, which this window keeps across a reload. */
+const KEPT = "-kept";
+
+/**
+ * @param {string} hash
+ * @returns {string | undefined} The field whose text the fragment carries or stands for.
+ */
+export const carriedField = (hash) =>
+  CARRIED.find((name) => hash.startsWith(`#${name}=`) || hash === `#${name}${KEPT}`);
 
 /**
  * Reads the question out of an address.
@@ -27,17 +35,22 @@ export function readQuery(address) {
 }
 
 /**
- * Unfolds the config an address carries.
+ * Unfolds the config or the layout an address carries.
  *
  * @param {URL} address
- * @returns {Promise<string | undefined>} The text, or undefined where the address carries none.
+ * @returns {Promise<[string, string] | undefined>} The field and its text, or undefined where the address carries none.
  * @throws {Error} The fragment is damaged or unfolds to more than MAX_CONFIG characters.
  */
-export async function readConfig(address) {
-  if (address.hash === KEPT) return sessionStorage.getItem(KEPT) ?? lost();
-  if (!address.hash.startsWith(FRAGMENT)) return undefined;
-  const packed = address.hash.slice(FRAGMENT.length);
-  if (packed === "") return undefined;
+export async function readCarried(address) {
+  const name = carriedField(address.hash);
+  if (name === undefined) return undefined;
+  if (address.hash.endsWith(KEPT)) return [name, sessionStorage.getItem(address.hash) ?? lost()];
+  const packed = address.hash.slice(name.length + 2);
+  return packed === "" ? undefined : [name, await unfolded(packed)];
+}
+
+/** @param {string} packed */
+async function unfolded(packed) {
   const reader = streamOf(fromBase64Url(packed)).pipeThrough(new DecompressionStream("deflate-raw")).getReader();
   const decoder = new TextDecoder();
   let text = "";
@@ -47,34 +60,37 @@ export async function readConfig(address) {
     text += decoder.decode(value, { stream: true });
     if (text.length > MAX_CONFIG) {
       await reader.cancel();
-      throw new Error(`the config in this address is longer than ${MAX_CONFIG} characters`);
+      throw new Error(`it is longer than ${MAX_CONFIG} characters`);
     }
   }
 }
 
 /**
- * Folds a config for an address.
+ * Folds a text for an address.
  *
+ * @param {string} name The field.
  * @param {string} text
  * @returns {Promise<string | undefined>} The fragment with its "#", or undefined where it would be too long.
  */
-export async function configFragment(text) {
+export async function fragmentOf(name, text) {
   const stream = streamOf(new TextEncoder().encode(text)).pipeThrough(new CompressionStream("deflate-raw"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
   const packed = toBase64Url(bytes);
-  return packed.length > MAX_FRAGMENT ? undefined : FRAGMENT + packed;
+  return packed.length > MAX_FRAGMENT ? undefined : `#${name}=${packed}`;
 }
 
 /**
- * Keeps a config that is too long for an address in this window.
+ * Keeps a text that is too long for an address in this window.
  *
+ * @param {string} name The field.
  * @param {string} text
  * @returns {string} The fragment that stands for it, or nothing where the browser keeps no such text.
  */
-export function keptFragment(text) {
+export function keptFragment(name, text) {
+  const mark = `#${name}${KEPT}`;
   try {
-    sessionStorage.setItem(KEPT, text);
-    return KEPT;
+    sessionStorage.setItem(mark, text);
+    return mark;
   } catch {
     return "";
   }

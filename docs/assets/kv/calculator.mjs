@@ -4,14 +4,14 @@
  * @import { Host } from "./host.mjs"
  * @import { FieldError, Reply } from "./protocol.mjs"
  */
-import { readConfig, readQuery } from "./address.mjs";
+import { carriedField, readCarried, readQuery } from "./address.mjs";
 import { bundleAddress } from "./bundle.mjs";
 import { carry } from "./charts.mjs";
 import { windowClient } from "./client.mjs";
 import { Course } from "./course.mjs";
 import { bindEmbed } from "./embed.mjs";
 import { bindFile } from "./file.mjs";
-import { fillForm, readForm, resetForm, setSource, showEngine, showErrors } from "./form.mjs";
+import { fillForm, readForm, resetForm, setSource, showEngine, showErrors, sourceTyped } from "./form.mjs";
 import { shownFragment } from "./fragment.mjs";
 import { describe, texts } from "./host.mjs";
 import { compareWithLink, linkCopier } from "./link.mjs";
@@ -45,6 +45,8 @@ class Calculator {
   #pause;
   /** @type {((reply: Reply) => unknown)[]} */
   #listeners = [];
+  /** The latest answer the listeners were told of. @type {Reply | undefined} */
+  #told;
 
   /** @param {HTMLElement} root */
   constructor(root) {
@@ -75,7 +77,7 @@ class Calculator {
     const path = location.pathname;
     const moved = () => {
       if (!root.isConnected) removeEventListener("popstate", moved);
-      else if (location.pathname === path && (location.hash === "" || location.hash.startsWith("#config"))) {
+      else if (location.pathname === path && (location.hash === "" || carriedField(location.hash))) {
         void this.#restore(true);
       }
     };
@@ -99,7 +101,10 @@ class Calculator {
         this.#changed();
         this.form.scrollIntoView({ block: "nearest" });
       },
-      answered: (listener) => void this.#listeners.push(listener),
+      answered: (listener) => {
+        this.#listeners.push(listener);
+        if (this.#told) listener(this.#told);
+      },
     };
   }
 
@@ -135,10 +140,10 @@ class Calculator {
     const query = readQuery(address);
     const errors = [];
     try {
-      const config = await readConfig(address);
-      if (config !== undefined) query.set("config", config);
+      const carried = await readCarried(address);
+      if (carried !== undefined) query.set(...carried);
     } catch (error) {
-      errors.push(damagedLink(error));
+      errors.push(damagedLink(carriedField(address.hash) ?? "config", error));
     }
     this.#unknown = new Map();
     if (query.size > 0) this.#unknown = fillForm(this.form, query);
@@ -152,8 +157,8 @@ class Calculator {
   /** @param {Event} [event] */
   #changed(event) {
     const target = event?.target;
-    if (target instanceof HTMLTextAreaElement && target.name === "config") setSource(this.form, "config");
-    if (target instanceof HTMLInputElement && target.name === "model") setSource(this.form, "catalogue");
+    if (target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement)
+      sourceTyped(this.form, target.name);
     showEngine(this.form);
     this.#part("notice").replaceChildren();
     this.#course.edit(target);
@@ -172,7 +177,7 @@ class Calculator {
    */
   #use(target) {
     const wanted = target instanceof HTMLElement ? target.dataset.kvUse : undefined;
-    if (wanted !== "catalogue" && wanted !== "config") return;
+    if (wanted === undefined) return;
     setSource(this.form, wanted);
     this.#changed();
   }
@@ -184,7 +189,7 @@ class Calculator {
    */
   #followed(event) {
     const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
-    if (!(link instanceof HTMLAnchorElement) || !location.hash.startsWith("#config")) return;
+    if (!(link instanceof HTMLAnchorElement) || !carriedField(location.hash)) return;
     const target = link.pathname === location.pathname && document.getElementById(link.hash.slice(1));
     if (!target) return;
     event.preventDefault();
@@ -219,6 +224,7 @@ class Calculator {
     offerWhatApplies(this.form, reply.report);
     clearTimeout(this.#pause);
     this.#pause = setTimeout(() => {
+      this.#told = reply;
       if (this.root.isConnected) for (const listener of this.#listeners) listener(reply);
     }, PAUSE);
     const problem = reply.report.errors.length > 0;
@@ -240,12 +246,13 @@ class Calculator {
 }
 
 /**
+ * @param {string} field
  * @param {unknown} error
  * @returns {FieldError}
  */
-const damagedLink = (error) => ({
-  field: "config",
+const damagedLink = (field, error) => ({
+  field,
   value: "",
-  rule: `the config in this link cannot be read (${error instanceof Error ? error.message : String(error)})`,
-  remedy: "Ask for the link again, or paste the config.json here.",
+  rule: `the ${field} in this link cannot be read (${error instanceof Error ? error.message : String(error)})`,
+  remedy: `Ask for the link again, or paste the ${field === "config" ? "config.json" : "layout"} here.`,
 });

@@ -4,6 +4,7 @@
  * @import { Host } from "./host.mjs"
  */
 import { part } from "./host.mjs";
+import { layoutBefore } from "./layout.mjs";
 
 /** @typedef {{field: string, label: string, value: unknown, before: number | null, after: number | null}} Change */
 
@@ -15,7 +16,10 @@ export function bindChanges(host) {
       place.hidden = true;
       return;
     }
-    const found = await host.ask("changes", "changes_json", { request: host.fields() });
+    const found = await host.ask("changes", "changes_json", {
+      request: host.fields(),
+      layout_before: layoutBefore(),
+    });
     if (found === undefined) return;
     const changes = /** @type {Change[]} */ (found.changes ?? []);
     const list = document.createElement("ul");

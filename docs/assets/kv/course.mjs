@@ -2,7 +2,7 @@
  * Keeps the address and the browser's history in step with the form: every change is one step back, keystrokes in one
  * field together are one change.
  */
-import { configFragment, keptFragment, writeAddress } from "./address.mjs";
+import { fragmentOf, keptFragment, writeAddress } from "./address.mjs";
 import { isInitial, readForm } from "./form.mjs";
 
 /** Counts writes and knows what is being edited. */
@@ -37,9 +37,10 @@ export class Course {
   async write(form) {
     const edition = ++this.#edition;
     const fields = isInitial(form) ? new Map() : readForm(form);
-    const config = fields.get("config");
-    fields.delete("config");
-    const fragment = config === undefined ? "" : ((await configFragment(config)) ?? keptFragment(config));
+    const name = fields.has("config") ? "config" : "layout";
+    const carried = fields.get(name);
+    fields.delete(name);
+    const fragment = carried === undefined ? "" : ((await fragmentOf(name, carried)) ?? keptFragment(name, carried));
     if (edition !== this.#edition || !form.isConnected) return;
     const address = writeAddress(new URL(location.href), fields, fragment);
     const isOther = address !== location.pathname + location.search + location.hash;

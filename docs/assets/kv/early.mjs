@@ -6,7 +6,7 @@ import { bundleAddress } from "./bundle.mjs";
 import { windowClient } from "./client.mjs";
 
 const stated = document.querySelector("meta[name=kv-bundle]")?.getAttribute("content");
-const asks = location.search !== "" || location.hash.startsWith("#config=");
+const asks = location.search !== "" || /^#(?:config|layout)=/.test(location.hash);
 if (stated && asks) {
   const client = windowClient(bundleAddress(stated));
   if (client.state.phase === "idle") client.start();

@@ -22,18 +22,32 @@ const control = (form, name) => controls(form).find((item) => item.name === name
 
 /**
  * @param {HTMLFormElement} form
- * @returns {string} "catalogue" or "config": where the model comes from; "" when an address named both.
+ * @returns {string} "catalogue", "config" or "layout": where the model comes from; "" when an address named several.
  */
 export const source = (form) => form.dataset.kvSource ?? "";
 
 /**
- * Marks one of the two as used. The other keeps its text and is not sent.
+ * Marks one of the sources as used. The others keep their texts and are not sent.
  *
  * @param {HTMLFormElement} form
- * @param {"catalogue" | "config" | ""} value
+ * @param {string} value
  */
 export function setSource(form, value) {
   form.dataset.kvSource = value;
+}
+
+/** The source each of these fields is. @type {Record<string, string>} */
+const SOURCES = { model: "catalogue", config: "config", layout: "layout" };
+
+/**
+ * Takes as the source what was typed into, if it is one.
+ *
+ * @param {HTMLFormElement} form
+ * @param {string} name
+ */
+export function sourceTyped(form, name) {
+  const typed = SOURCES[name];
+  if (typed) setSource(form, typed);
 }
 
 /**
@@ -63,8 +77,8 @@ export const isInitial = (form) =>
  */
 function applies(form, item) {
   const chosen = source(form);
-  if (item.name === "model" && chosen === "config") return false;
-  if (item.name === "config" && chosen === "catalogue") return false;
+  const own = SOURCES[item.name];
+  if (own && chosen && own !== chosen) return false;
   const engine = item.closest("[data-kv-engine]")?.getAttribute("data-kv-engine") ?? "both";
   return engine === "both" || engine === chosenEngine(form);
 }
@@ -103,12 +117,12 @@ export function fillForm(form, fields) {
   for (const item of controls(form)) {
     setValue(item, fields.get(item.name) ?? "");
     unknown.delete(item.name);
-    // A field that an address sets must be visible, also where its group is folded.
-    if (fields.has(item.name)) item.closest("details")?.setAttribute("open", "");
+    // A field that an address sets must be visible, also where its group is folded; a layout's parts have their own table.
+    if (fields.has(item.name) && item.name !== "layout") item.closest("details")?.setAttribute("open", "");
   }
-  // Named both ways: neither is dropped silently, kvcore says what is wrong.
-  if (fields.has("config") && fields.has("model")) setSource(form, "");
-  else setSource(form, fields.has("config") ? "config" : "catalogue");
+  // Named in several ways: none is dropped silently, kvcore says what is wrong.
+  const named = Object.keys(SOURCES).filter((name) => fields.has(name));
+  setSource(form, named.length > 1 ? "" : (SOURCES[named[0] ?? "model"] ?? ""));
   return unknown;
 }
 
@@ -140,7 +154,11 @@ export function showErrors(form, errors) {
     const name = names.has(error.field) ? error.field : (error.field.split(".")[0] ?? "");
     const known = names.has(name) ? name : "";
     if (!known) elsewhere.push(error);
-    else byField.set(known, [...(byField.get(known) ?? []), `${sentence(error.rule)} ${error.remedy}`]);
+    else
+      byField.set(known, [
+        ...(byField.get(known) ?? []),
+        `${sentence(error.rule)} ${error.remedy}`.replaceAll("`", ""),
+      ]);
   }
   for (const item of controls(form)) {
     const line = form.querySelector(`#${CSS.escape(`${item.id}-error`)}`);
@@ -151,7 +169,9 @@ export function showErrors(form, errors) {
       line.textContent = messages?.join(" ") ?? "";
       line.hidden = !messages;
     }
-    if (messages) item.closest("details")?.setAttribute("open", "");
+    // What is wrong with a part of the layout is said at its row, not at the text that holds them all.
+    const atRows = errors.every((error) => /^layout\.parts\.\d/.test(error.field));
+    if (messages && !(item.name === "layout" && atRows)) item.closest("details")?.setAttribute("open", "");
   }
   return elsewhere;
 }

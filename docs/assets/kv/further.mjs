@@ -8,6 +8,7 @@ import { again, provide } from "./charts.mjs";
 import { bindCommand } from "./command.mjs";
 import { bindCompare } from "./compare.mjs";
 import { bindHub } from "./hub.mjs";
+import { bindLayout } from "./layout.mjs";
 import { bindPanels } from "./panels.mjs";
 
 /**
@@ -20,6 +21,7 @@ export function bindFurther(host, take) {
   bindPanels(host);
   bindCompare(host);
   bindHub(host, take);
+  bindLayout(host);
   provide(async (name) => (await host.ask("chart", "chart_json", { request: host.fields() }))?.charts?.[name]);
   host.answered(again);
   host.root.dataset.kvFurther = "";

@@ -20,16 +20,17 @@ export function linkCopier(host, copy) {
       await copy(page + whole.link, "Link");
       return;
     }
-    const { config, ...rest } = fields;
-    if (config === undefined) {
+    const name = fields.config === undefined ? "layout" : "config";
+    const { [name]: long, ...rest } = fields;
+    if (long === undefined) {
       await copy(location.href, "Link");
       return;
     }
-    // Too long for an address: the config goes as a file, and the link asks for the rest.
-    download(config, "config.json", "application/json");
+    // Too long for an address: it goes as a file, and the link asks for the rest.
+    download(long, `${name}.json`, "application/json");
     await copy(
       page + restQuery(rest),
-      "The config is too long for a link and was saved as config.json. The rest, as a link,",
+      `The ${name} is too long for a link and was saved as ${name}.json. The rest, as a link,`,
     );
   };
 }

@@ -1,5 +1,6 @@
 /**
- * Offers only what applies: a field about states is of no use for a model that keeps none.
+ * Offers only what applies: a field about states is of no use for a model that keeps none, and one about dtypes of none
+ * for a layout whose bytes are stated.
  *
  * @param {HTMLFormElement} form
  * @param {Record<string, unknown>} report The latest answer.
@@ -8,12 +9,14 @@ export function offerWhatApplies(form, report) {
   const layout = /** @type {{parts: {growth: string}[]} | null | undefined} */ (report.layout);
   if (!layout) return;
   const growths = new Set(layout.parts.map((part) => part.growth));
-  for (const field of form.querySelectorAll("[data-kv-needs]")) {
+  const isByHand = form.dataset.kvSource === "layout";
+  for (const field of form.querySelectorAll("[data-kv-needs], [data-kv-needs-model]")) {
     if (!(field instanceof HTMLElement)) continue;
-    const applies = (field.dataset.kvNeeds ?? "").split(" ").some((growth) => growths.has(growth));
-    const control = field.querySelector("input, select");
-    const isSet =
-      control instanceof HTMLInputElement || control instanceof HTMLSelectElement ? control.value !== "" : false;
+    const { kvNeeds, kvNeedsModel } = field.dataset;
+    const grows = kvNeeds === undefined || kvNeeds.split(" ").some((growth) => growths.has(growth));
+    const applies = grows && (kvNeedsModel === undefined || !isByHand);
+    const control = field.querySelector("input, select, textarea");
+    const isSet = control !== null && Reflect.get(control, "value") !== "";
     field.hidden = !applies && !isSet;
   }
 }
