@@ -19,6 +19,7 @@ DOORS = (
     "command_json",
     "link_json",
     "changes_json",
+    "chart_json",
     "layout_json",
 )
 HOSTILE = (

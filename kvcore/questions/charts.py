@@ -37,7 +37,10 @@ def sweep_chart(result: Sweep, table: Table) -> Chart | None:
 
 def _heat(result: Sweep, path: str, what: str) -> dict[str, object] | None:
     up, across = result.axes
-    points = sorted(result.points, key=lambda point: (_order(point.inputs[up]), _order(point.inputs[across])))
+    rows, columns = _places(result.axes[up]), _places(result.axes[across])
+    points = sorted(
+        result.points, key=lambda point: (rows[shown(point.inputs[up])], columns[shown(point.inputs[across])])
+    )
     cells = [
         Cell(
             column=shown(point.inputs[across]),
@@ -50,9 +53,11 @@ def _heat(result: Sweep, path: str, what: str) -> dict[str, object] | None:
     return heat_map(cells, across, up, what)
 
 
-def _order(value: Any) -> tuple[int, float]:
-    """Numbers by size; words stay in the order they were given, since sorting is stable."""
-    return (0, float(value)) if _number(value) is not None else (1, 0)
+def _places(values: Sequence[Any]) -> dict[str, int]:
+    """Where each value of an axis stands: numbers by size, words as they were given."""
+    are_numbers = all(_number(value) is not None for value in values)
+    ordered = sorted(values) if are_numbers else values
+    return {text: place for place, text in enumerate(dict.fromkeys(shown(value) for value in ordered))}
 
 
 def _one_input(result: Sweep, path: str, what: str) -> dict[str, object] | None:

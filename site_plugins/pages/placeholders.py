@@ -29,7 +29,7 @@ from kvcore.report.sections import headline
 from kvcore.report.sections.wording import engine_name
 from kvcore.report.writers import html
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.generated import as_text
+from site_plugins.pages.generated import Html, as_text
 from site_plugins.versions.upgrade_blocks import upgrade_blocks
 
 _PLACEHOLDER = re.compile(
@@ -37,8 +37,8 @@ _PLACEHOLDER = re.compile(
 )
 _UNITS = {"KiB": KIB, "MiB": MIB, "GiB": GIB, "GB": GB}
 
-Tables = Mapping[str, Callable[[], Table]]
-"""Tables by name, made when a page asks for one."""
+Tables = Mapping[str, Callable[[], Table | Html]]
+"""Tables by name, and charts with theirs, made when a page asks for one."""
 
 
 class PlaceholderError(ValueError):
@@ -84,7 +84,9 @@ def fill(
 def _table(match: re.Match[str], name: str, tables: Tables) -> str:
     if name not in tables:
         raise PlaceholderError(f"{match[0]}: no table {name!r}; there are {sorted(tables)}")
-    return f'<div class="kv-document">\n{html.block(tables[name]())}\n</div>'
+    found = tables[name]()
+    written = found.text if isinstance(found, Html) else html.block(found)
+    return f'<div class="kv-document">\n{written}\n</div>'
 
 
 def _upgrade(match: re.Match[str], question: Mapping[str, object], words: list[str]) -> str:

@@ -13,11 +13,13 @@ from mkdocs.structure.pages import Page
 from kvcore.catalog import load_models
 from site_plugins.accuracy.build import measured
 from site_plugins.accuracy.page import accuracy_files
+from site_plugins.charts.figure import SOURCE, chart_figure, chart_file
 from site_plugins.charts.library import LIBRARIES, LibraryError, chart_library
 from site_plugins.pages.ahead import Places, make_ahead
 from site_plugins.pages.answers import Answers
 from site_plugins.pages.build import catalogue_files
-from site_plugins.pages.generated import reachable_tables, whole
+from site_plugins.pages.generated import GeneratedFile, Html, reachable_tables, whole
+from site_plugins.pages.gpu_chart import PLACE, gpu_chart
 from site_plugins.pages.placeholders import PlaceholderError, Tables, fill
 from site_plugins.pages.tables import architecture_table, calculator_table, gpu_table
 from site_plugins.published.build import published_files
@@ -98,8 +100,11 @@ class PagesPlugin(BasePlugin[PagesConfig]):
         outcomes = measured(places.golden, cache)
         pages, models = catalogue_files(entries, self._answers, site_url, places.pages(), places.drawing())
         changes = Path(config.docs_dir) / CHANGES
+        on_gpus = gpu_chart(self._answers)
+        drawn = chart_figure(on_gpus, places.drawing()) if on_gpus else ""
         self._tables = {
             "gpus": gpu_table,
+            "memory-of-gpus": lambda: Html(drawn),
             "releases": release_table,
             "switches": meaning_table,
             "changes": change_table,
@@ -111,6 +116,7 @@ class PagesPlugin(BasePlugin[PagesConfig]):
             *published_files(models, changes, site_url, config.site_name),
             *accuracy_files(outcomes, {entry.id for entry in entries}),
             *cli_files(),
+            *((GeneratedFile(f"{PLACE}/{SOURCE}", chart_file([on_gpus])),) if on_gpus else ()),
         )
         for item in generated:
             files.append(File.generated(config, item.src_uri, content=item.content))

@@ -3,7 +3,7 @@ from dataclasses import replace
 from typing import Any
 
 from kvcore.arithmetic import MIB
-from kvcore.report.charts import COLOURS, bytes_by_part, concurrency
+from kvcore.report.charts import COLOURS, bytes_by_part, concurrency, explorable
 from kvcore.report.document import plain
 from kvcore.report.report import Report
 from tests.report.reports import REPORT
@@ -24,7 +24,7 @@ def at_length(length: int, factor: int = 1, requests: float = 2.0) -> Report:
 
 
 def values(spec: Mapping[str, Any]) -> list[tuple[str, int, float]]:
-    return [(item["line"], item["tokens"], item["value"]) for item in spec["data"]["values"]]
+    return [(item["line"], item["across"], item["up"]) for item in spec["data"]["values"]]
 
 
 def labels(spec: Mapping[str, Any]) -> list[str]:
@@ -81,9 +81,37 @@ def test_names_at_the_ends_of_close_lines_are_pushed_apart() -> None:
     chart = concurrency(close)
     assert chart is not None
     encoding: Any = chart.spec["layer"]
-    low, high = sorted(item["value"] for item in encoding[2]["data"]["values"])
+    low, high = sorted(item["up"] for item in encoding[2]["data"]["values"])
     assert high / low > 1.05
 
 
 def test_no_two_kinds_share_a_colour() -> None:
     assert len(set(COLOURS.values())) == len(COLOURS)
+
+
+def test_names_of_lines_that_end_apart_stay_at_their_ends() -> None:
+    ends = {
+        "short · 40 GiB": [at_length(SHORT, requests=8.0), at_length(2048, requests=4.0)],
+        "long · 80 GiB": [at_length(SHORT, requests=8.0), at_length(LONG, requests=4.0)],
+    }
+    chart = concurrency(ends)
+    assert chart is not None
+    encoding: Any = chart.spec["layer"]
+    assert [item["up"] for item in encoding[2]["data"]["values"]] == [4.0, 4.0]
+
+
+def test_an_explored_chart_answers_the_pointer_and_names_the_sites_variables() -> None:
+    chart = concurrency({"tp 1": [at_length(SHORT, requests=8.0), at_length(LONG)]})
+    assert chart is not None
+    explored: Any = explorable(chart.spec)
+    assert [layer["params"][0]["select"]["nearest"] for layer in explored["layer"] if "params" in layer] == [True]
+    assert explored["usermeta"]["variables"][COLOURS["token"]] == "--kv-tone-token"
+    assert explored["usermeta"]["variables"][COLOURS["ink"]] == "--kv-ink"
+
+
+def test_a_printed_chart_carries_nothing_for_the_pointer() -> None:
+    chart = concurrency({"tp 1": [at_length(SHORT, requests=8.0), at_length(LONG)]})
+    assert chart is not None
+    layers: Any = chart.spec["layer"]
+    assert not any("params" in layer for layer in layers)
+    assert "usermeta" not in chart.spec

@@ -1,11 +1,15 @@
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from kvcore.report.charts import COLOURS, concurrency
 from kvcore.report.document import Chart
 from site_plugins.charts.drawn import draw, themed
-from site_plugins.charts.figure import chart_figure, kept_drawings
+from site_plugins.charts.figure import chart_figure, chart_file, kept_drawings
+from site_plugins.charts.library import FILES, LibraryError, chart_library
 from site_plugins.csp import inline_scripts, inline_styles, style_attributes
 from tests.report.test_charts import LONG, SHORT, at_length
 
@@ -48,3 +52,29 @@ def test_the_colours_of_charts_are_the_sites_light_ones() -> None:
     light = (ROOT / "docs/assets/css/tokens.css").read_text("utf-8").partition('"slate"')[0]
     tones = dict(re.findall(r"--kv-(?:tone-)?(\w+): (#\w+);", light))
     assert {name: tones[name] for name in COLOURS} == dict(COLOURS)
+
+
+def test_a_figure_names_the_file_that_holds_its_specification() -> None:
+    figure = chart_figure(sample(), draw)
+    assert 'data-kv-chart="concurrency" data-kv-source="charts.json"' in figure
+    assert json.loads(chart_file([sample()]))["concurrency"]["usermeta"]["variables"]
+
+
+def test_the_library_is_served_from_a_folder_named_by_its_content_and_imports_nothing() -> None:
+    library = chart_library(ROOT / "node_modules")
+    assert re.fullmatch("[0-9a-f]{16}", library.folder)
+    assert set(library.files) == {"vega.js", "vega-lite.js", "interpreter.mjs", "LICENSE.txt"}
+    assert not re.search(r"^import |sourceMappingURL", library.files["interpreter.mjs"], re.MULTILINE)
+
+
+def test_a_missing_library_says_how_to_get_it(tmp_path: Path) -> None:
+    with pytest.raises(LibraryError, match="npm ci"):
+        chart_library(tmp_path)
+
+
+def test_an_interpreter_that_imports_something_else_is_refused(tmp_path: Path) -> None:
+    for place in FILES.values():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text("import { other } from 'd3-array';\n")
+    with pytest.raises(LibraryError, match="something else"):
+        chart_library(tmp_path)
