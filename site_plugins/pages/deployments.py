@@ -128,15 +128,16 @@ def deployment_words(found: tuple[Deployment, ...]) -> str:
 
 
 def _table(found: tuple[Deployment, ...], calculator: str) -> Table:
+    # The answer first: a narrow screen shows the first columns only.
     columns = (
         Column("GPUs"),
-        Column("Weights", "right", "per GPU"),
-        Column("Cache", "right", "per GPU"),
-        Column("Between", "right", "per GPU"),
         Column("Requests", "right", "at once"),
         Column("Tokens", "right", "in the log"),
-        Column("Longest", "right", "tokens"),
         Column("What binds"),
+        Column("Longest", "right", "tokens"),
+        Column("Cache", "right", "per GPU"),
+        Column("Between", "right", "per GPU"),
+        Column("Weights", "right", "per GPU"),
     )
     length = next((item.report.request.max_model_len for item in found if item.report.request), HEADLINE_CONTEXT)
     caption = (
@@ -152,15 +153,14 @@ def _row(item: Deployment, calculator: str) -> Row:
     link = calculator_link(calculator, item.request)
     own: Text = (gibibytes("weights.bytes_per_gpu", weights.bytes_per_gpu),) if weights else (UNKNOWN,)
     if budget is None or capacity is None or not budget.kv_cache_bytes:
-        return Row(((item.name,), own, ("none left",), ("",), ("does not start",), ("",), ("",), ("weights",)))
+        return Row(((item.name,), ("does not start",), ("",), ("weights",), ("",), ("none left",), ("",), own))
     between = f"{readable_bytes(interval[0])} – {readable_bytes(interval[1])}" if interval else UNKNOWN
     longest = count("capacity.max_model_len_that_fits", capacity.max_model_len_that_fits)
-    cache = gibibytes("budget.kv_cache_bytes", budget.kv_cache_bytes)
+    memory: tuple[Text, ...] = ((gibibytes("budget.kv_cache_bytes", budget.kv_cache_bytes),), (between,), own)
+    binds = capacity.binds or UNKNOWN
     if not item.starts or capacity.concurrency.engine_log is None:
-        return Row(
-            ((item.name,), own, (cache,), (between,), ("does not fit",), ("",), (longest,), (capacity.binds or "",))
-        )
+        return Row(((item.name,), ("does not fit",), ("",), (binds,), (longest,), *memory))
     requests = times("capacity.concurrency.engine_log", capacity.concurrency.engine_log)
     linked = Figure(requests.path, requests.value, requests.text, href=link)
     tokens = count("capacity.tokens.engine_log", capacity.tokens.engine_log)
-    return Row(((item.name,), own, (cache,), (between,), (linked,), (tokens,), (longest,), (capacity.binds or "",)))
+    return Row(((item.name,), (linked,), (tokens,), (binds,), (longest,), *memory))

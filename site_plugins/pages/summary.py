@@ -7,7 +7,8 @@ from kvcore.questions.many import requests_at_once
 from kvcore.report.report import Report
 from kvcore.report.sections.wording import engine_name, value_of
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.facts import context_limit, headline_request, kind_of
+from site_plugins.pages.deployments import opening_request
+from site_plugins.pages.facts import context_limit, kind_of
 from site_plugins.pages.fleet import TOO_LONG, Many, OnGpus, on_every_gpu
 from site_plugins.pages.requests import cell_request, layout_request
 from site_plugins.pages.scenarios import HEADLINE_BUDGET, INDEX_CONTEXTS
@@ -61,7 +62,7 @@ def summarise(entry: ModelEntry, ask: Ask, many: Many = requests_at_once) -> Sum
         ask: Answers a request.
         many: Answers many deployments of a model at once.
     """
-    headline = ask(headline_request(entry, ask))
+    headline = ask(opening_request(entry, ask))
     by_size = [ask(layout_request(entry.id, size)) for size in SIZES]
     limit = context_limit(entry, ask)
     size = value_of(headline, "tensor_parallel_size")

@@ -94,10 +94,12 @@ def meta(markdown: str) -> dict[str, Any]:
 def test_a_model_gets_a_page_with_report_and_layout_beside_it() -> None:
     assert [item.src_uri for item in model_files(ENTRY, ask, SITE_URL)] == [
         "models/example/dense-8b.md",
+        "models/example/dense-8b/charts.json",
         "data/v1/models/example/dense-8b/report.json",
         "data/v1/models/example/dense-8b/layout.json",
         "models/example/dense-8b/report.csv",
         "models/example/dense-8b/review.txt",
+        "models/example/dense-8b/badge.svg",
     ]
 
 
