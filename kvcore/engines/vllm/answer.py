@@ -9,7 +9,7 @@ from kvcore.budget import Budget, resolve_budget
 from kvcore.budget.start import remedies
 from kvcore.budget.weights import ModelWeights
 from kvcore.charge import RequestCharge, charge_request, tax_by_cause
-from kvcore.engines.vllm.checks import check_attention_heads, check_dual_chunks
+from kvcore.engines.vllm.checks import check_attention_heads, check_dual_chunks, check_heads_per_kv_head
 from kvcore.engines.vllm.derivation import derive
 from kvcore.engines.vllm.first_releases import check_mechanisms, check_release
 from kvcore.engines.vllm.memory_sections import capacity_interval, memory_warnings, reported_weights
@@ -84,6 +84,7 @@ def work_out(
         check_dual_chunks(subject.config)
     layout = subject.lay_out(request.speculative_config)
     check_mechanisms(layout, profile)
+    check_heads_per_kv_head(subject.num_attention_heads, layout, settings.decode_context_parallel_size)
     weights, reason = known_weights(request, subject.config, settings)
     budget = resolve_budget(request, subject.config, settings, weights)
     planned = _plan(request, layout, settings, traits, budget.stage_bytes)

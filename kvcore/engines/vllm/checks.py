@@ -36,6 +36,21 @@ def check_attention_heads(num_attention_heads: int | None, tensor_parallel_size:
         raise refusal("tensor_parallel_size", tensor_parallel_size, rule, f"Use a divisor of {num_attention_heads}.")
 
 
+def check_heads_per_kv_head(num_attention_heads: int | None, layout: Layout, decode_context_parallel_size: int) -> None:
+    """Ranks that share tokens divide the query heads of each KV head (vLLM 0.33.0 `verify_with_parallel_config`).
+
+    Raises:
+        EngineRefusal: They do not divide evenly.
+    """
+    dcp, kv_heads = decode_context_parallel_size, _most_kv_heads(layout)
+    if dcp == 1 or not num_attention_heads or not kv_heads:
+        return
+    queries = num_attention_heads // kv_heads
+    if queries % dcp:
+        rule = f"vLLM divides the {queries} query heads of each KV head over these ranks, and it does not divide evenly"
+        raise refusal("decode_context_parallel_size", dcp, rule, f"Use a divisor of {queries}.")
+
+
 def check_shared_layers(layout: Layout, stages: Sequence[int]) -> None:
     """A layer that reads another's cache must be on that layer's pipeline stage (vLLM `validate_kv_sharing_target`).
 
@@ -103,8 +118,8 @@ def _check_decode_context_parallel(layout: Layout, settings: PagingSettings, tra
     caches = [layer.cache for layer in layout.layers]
     if any(cache.growth == "sliding_window" for cache in caches):
         raise refusal(field, dcp, "vLLM does not share the tokens of sliding-window layers between ranks", "Use 1.")
-    heads = max((cache.num_kv_heads for cache in caches if isinstance(cache, AttentionCache)), default=0)
-    if not heads or any(isinstance(cache, LatentCache) for cache in caches):
+    heads = _most_kv_heads(layout)
+    if not heads:
         return
     if tp <= heads:
         rule = f"vLLM needs tensor_parallel_size ({tp}) greater than the {heads} KV heads"
@@ -112,3 +127,11 @@ def _check_decode_context_parallel(layout: Layout, settings: PagingSettings, tra
     if dcp > tp // heads:
         rule = f"at most tensor_parallel_size / KV heads = {tp // heads} ranks hold copies of one head"
         raise refusal(field, dcp, rule, f"Use at most {tp // heads}.")
+
+
+def _most_kv_heads(layout: Layout) -> int:
+    """KV heads of the model, as the rules for shared tokens count them: none where anything keeps latents."""
+    caches = [layer.cache for layer in layout.layers]
+    if any(isinstance(cache, LatentCache) for cache in caches):
+        return 0
+    return max((cache.num_kv_heads for cache in caches if isinstance(cache, AttentionCache)), default=0)

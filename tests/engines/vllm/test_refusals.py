@@ -11,6 +11,7 @@ SIZES = {
     "max_position_embeddings": 8192, "torch_dtype": "bfloat16",
 }  # fmt: skip
 LLAMA = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", **SIZES}
+SEVEN_TO_ONE = {**LLAMA, "num_attention_heads": 28, "num_key_value_heads": 4, "head_dim": 128, "vocab_size": 129024}
 GPT_OSS = {
     "architectures": ["GptOssForCausalLM"], "model_type": "gpt_oss", **SIZES, "num_attention_heads": 64,
     "sliding_window": 128,
@@ -47,6 +48,7 @@ def quantized(**quantization: Any) -> dict[str, Any]:
         (LLAMA, {"tensor_parallel_size": 3}, "tensor_parallel_size"),
         (GPT_OSS, {"tensor_parallel_size": 16}, "does not replicate"),
         (GPT_OSS, {"tensor_parallel_size": 16, "decode_context_parallel_size": 2}, "sliding-window"),
+        (SEVEN_TO_ONE, {"tensor_parallel_size": 14, "decode_context_parallel_size": 2}, "7 query heads"),
         (BLOOM, {"max_model_len": -1}, "max_model_len"),
         (BLOOM, {"kv_cache_dtype": "fp8"}, "ALiBi"),
         (GEMMA4, {"pipeline_parallel_size": 2}, "whose cache it reads"),
