@@ -5,15 +5,16 @@ Nothing of the log's own words enters it: only numbers, units, line numbers, and
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import compress
 from math import ceil, floor
 
 from kvcore.engines.vllm.profiles import release_notes
 from kvcore.errors import InputError
-from kvcore.reconcile.explain import explain
+from kvcore.reconcile.asked import implied_fields, open_questions, value_text
+from kvcore.reconcile.explain import Shown, explain
 from kvcore.reconcile.predict import Row as Compared
 from kvcore.reconcile.readings import CHECKLIST, GREP_HINTS
 from kvcore.reconcile.reconcile import Reconciliation
-from kvcore.reconcile.record import LogFigure
 from kvcore.report.document import (
     Block,
     Code,
@@ -73,8 +74,21 @@ def document(found: Reconciliation, base: str = "") -> Document:
         found: The reconciliation.
         base: Address of the site's root as seen from the page; empty where links would lead nowhere.
     """
-    blocks = [*_verdict(found), *_compared(found), *_causes(found), *_inversion(found), *_next_steps(found)]
-    blocks += [*_explained(found, base), *_checklist(found)]
+    questions = tuple(open_questions(found))
+    blocks = [*_verdict(found)]
+    if found.verdict == "not_compared":
+        # Nothing is computed yet: what is missing comes first.
+        blocks += questions
+    blocks += [*_compared(found), *_causes(found)]
+    if found.verdict != "not_compared":
+        blocks += questions
+    blocks += [
+        *_next_steps(found),
+        *_inversion(found),
+        *implied_fields(found),
+        *_explained(found, base),
+        *_checklist(found),
+    ]
     return Document(tuple(blocks))
 
 
@@ -100,18 +114,6 @@ def _verdict(found: Reconciliation) -> Iterator[Block]:
     if found.prediction is not None:
         for error in found.prediction.errors:
             yield Note("error", (Strong(error.field), " = ", Code(error.value), f": {error.rule}. {error.remedy}"))
-    questions = [Row(((Code(item.field),), (item.text,))) for item in found.implied.questions]
-    if questions and engine is not None:
-        yield Table(
-            "What the log does not say", (Column("Field"), Column("Question")), tuple(questions), id="log-questions"
-        )
-    named = {name: where for name, where in found.implied.sources.items() if name not in {"config", "layout"}}
-    if named:
-        rows = tuple(
-            Row(((Code(name),), (_value(found.implied.request.get(name)),), (where,))) for name, where in named.items()
-        )
-        columns = (Column("Field"), Column("Value"), Column("Read from"))
-        yield Table("The request this log implies", columns, rows, id="log-request")
 
 
 def _release_notes(found: Reconciliation) -> tuple[str, ...]:
@@ -123,12 +125,6 @@ def _release_notes(found: Reconciliation) -> tuple[str, ...]:
         return release_notes(version)
     except InputError:
         return ()
-
-
-def _value(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return grouped(value) if isinstance(value, int) else str(value)
 
 
 def _compared(found: Reconciliation) -> Iterator[Block]:
@@ -178,15 +174,22 @@ def _causes(found: Reconciliation) -> Iterator[Block]:
         left = f"{nearest.distance:.2f} % stay"
         yield Paragraph(("Nearest of all that was tried, and not enough: ", nearest.words, f" ({left})."))
         return
-    rows = []
+    rows, against = [], False
     for item in found.diagnoses:
-        fields = ", ".join(f"{name} = {_value(value)}" for name, value in item.changes.items())
+        fields = ", ".join(f"{name} = {value_text(value)}" for name, value in item.changes.items())
         doubt = f"the log states {', '.join(item.contradicts)} otherwise" if item.contradicts else ""
         if item.weights_match is False and not doubt:
             doubt = "the logged weights do not fit"
-        rows.append(Row(((item.label,), (item.words,), (Code(fields) if fields else "",), (doubt,))))
+        against = against or bool(doubt)
+        rows.append(((item.label,), (item.words,), (Code(fields) if fields else "",), (doubt,)))
     columns = (Column("Cause"), Column("What would be true"), Column("Field"), Column("Against it"))
-    yield Table("Causes that close the gap exactly, the likeliest first", columns, tuple(rows), id="log-causes-table")
+    kept = [True, True, any(item.changes for item in found.diagnoses), against]
+    yield Table(
+        "Causes that close the gap exactly, the likeliest first",
+        tuple(compress(columns, kept)),
+        tuple(Row(tuple(compress(cells, kept))) for cells in rows),
+        id="log-causes-table",
+    )
 
 
 def _inversion(found: Reconciliation) -> Iterator[Block]:
@@ -220,7 +223,8 @@ def _inversion(found: Reconciliation) -> Iterator[Block]:
             add(label, *pair, "bytes")
     if not rows:
         return
-    basis = f"{inversion.groups} cache groups of {inversion.block_size} tokens per block"
+    groups = f"{inversion.groups} cache group{'s' if inversion.groups != 1 else ''}"
+    basis = f"{groups} of {inversion.block_size} tokens per block"
     caption = f"What the figures imply for {basis}{' (assumed)' if inversion.assumed else ''}"
     yield Heading(2, "Backwards: from the figures to bytes", "log-inversion")
     yield Table(
@@ -229,22 +233,29 @@ def _inversion(found: Reconciliation) -> Iterator[Block]:
 
 
 def _next_steps(found: Reconciliation) -> Iterator[Block]:
-    if not found.next_steps:
+    if not found.next_steps or found.verdict == "unexplained":
+        # Effects computed from a layout that the log contradicts would mislead.
         return
-    rows = tuple(
-        Row((
+    steps = found.next_steps
+    cells = [
+        (
             (Code(step.flag),), (UNKNOWN if step.tokens is None else grouped(step.tokens),),
             (UNKNOWN if step.concurrency is None else f"{step.concurrency:,.2f}",),
             (UNKNOWN if step.max_model_len is None else grouped(step.max_model_len),), (step.why,),
-        ))
-        for step in found.next_steps
-    )  # fmt: skip
+        )
+        for step in steps
+    ]  # fmt: skip
     columns = (
         Column("Flag"), Column("Cache size", "right", "tokens"), Column("Concurrency", "right"), Column("Length", "right", "tokens"),
         Column("What it does"),
     )  # fmt: skip
+    # SGLang's pool has no concurrency, and its size does not depend on the length.
+    per_length = any(step.concurrency is not None for step in steps)
+    kept = (True, True, per_length, per_length, True)
+    rows = tuple(Row(tuple(compress(row, kept))) for row in cells)
     yield Heading(2, "What to try next", "log-next")
-    yield Table("Flags by their computed effect under this budget", columns, rows, id="log-next-table")
+    shown = tuple(compress(columns, kept))
+    yield Table("Flags by their computed effect under this budget", shown, rows, id="log-next-table")
 
 
 def _explained(found: Reconciliation, base: str) -> Iterator[Block]:
@@ -257,15 +268,15 @@ def _explained(found: Reconciliation, base: str) -> Iterator[Block]:
         more = f" and {item.count - len(item.lines)} more" if item.count > len(item.lines) else ""
         head: list[Inline] = [Strong(item.reading.title), f" (line {where}{more})"]
         if item.figures:
-            head += [": ", ", ".join(_printed(figure) for figure in item.figures)]
+            head += [": ", ", ".join(map(_printed, item.figures))]
         link: Text = (" ", Link("More", f"{base}{item.reading.page}")) if base else ()
         yield Paragraph((*head, ". ", item.reading.text, *link))
 
 
-def _printed(figure: LogFigure) -> str:
-    rank = f" ({figure.rank})" if figure.rank else ""
-    number = f"{int(figure.value):,}" if "." not in figure.printed else figure.printed
-    return f"{number} {figure.unit}".rstrip() + rank
+def _printed(shown: Shown) -> str:
+    """One figure, or the range of what many workers print."""
+    low, high = (f"{int(figure.value):,}" if "." not in figure.printed else figure.printed for figure in shown.ends)
+    return f"{low if low == high else f'{low} to {high}'} {shown.ends[0].unit}".rstrip()
 
 
 def _checklist(found: Reconciliation) -> Iterator[Block]:

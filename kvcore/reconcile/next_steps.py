@@ -11,6 +11,9 @@ from kvcore.reconcile.record import LogRecord
 from kvcore.report.report import Report
 
 MOST_STEPS = 6
+_LARGEST_FRACTION, _STEP = 0.93, 0.03
+"""Shares of memory above the first are not raised any more; those below are, by the second."""
+
 _HALF_PRECISION = frozenset({"auto", "bfloat16", "float16", "half", None})
 
 
@@ -48,10 +51,11 @@ def next_steps(record: LogRecord, request: Mapping[str, Any]) -> tuple[NextStep,
     if before.errors or before.capacity is None or before.budget is None or before.budget.kv_cache_bytes is None:
         return ()
     steps = []
-    for candidate in _candidates(record, request, before):
+    candidates = _sglang_candidates if request.get("engine") == "sglang" else _candidates
+    for candidate in candidates(record, request, before):
         altered = {name: value for name, value in {**request, **candidate.changes}.items() if value is not None}
         after = answer(altered)
-        if after.errors or after.capacity is None or not _helps(before, after):
+        if after.errors or after.capacity is None or _admits(after) <= _admits(before):
             continue
         steps.append(
             NextStep(
@@ -63,13 +67,14 @@ def next_steps(record: LogRecord, request: Mapping[str, Any]) -> tuple[NextStep,
                 max_model_len=None if after.request is None else after.request.max_model_len,
             )
         )
-    return tuple(sorted(steps, key=lambda step: -(step.concurrency or 0))[:MOST_STEPS])
+    return tuple(sorted(steps, key=lambda step: -(step.concurrency or step.tokens or 0))[:MOST_STEPS])
 
 
-def _helps(before: Report, after: Report) -> bool:
-    if before.capacity is None or after.capacity is None:
-        return False
-    return (after.capacity.concurrency.engine_log or 0) > (before.capacity.concurrency.engine_log or 0)
+def _admits(report: Report) -> float:
+    """What grows when a flag helps: requests at once, or tokens where the engine prints no such figure."""
+    if report.capacity is None:
+        return 0
+    return report.capacity.concurrency.engine_log or report.capacity.tokens.engine_log or 0
 
 
 def _candidates(record: LogRecord, request: Mapping[str, Any], before: Report) -> Iterator[_Candidate]:
@@ -114,13 +119,33 @@ def _candidates(record: LogRecord, request: Mapping[str, Any], before: Report) -
     yield from _more_memory(record, request, budget)
 
 
+def _sglang_candidates(_record: LogRecord, request: Mapping[str, Any], before: Report) -> Iterator[_Candidate]:
+    inputs = {name: item.value for name, item in before.inputs.items()}
+    if inputs.get("kv_cache_dtype") in _HALF_PRECISION:
+        yield _Candidate(
+            "--kv-cache-dtype fp8_e4m3",
+            "stores keys and values in one byte each; check the answers, which may change a little",
+            {"kv_cache_dtype": "fp8_e4m3"},
+        )
+    fraction = inputs.get("mem_fraction_static")
+    if isinstance(fraction, int | float) and fraction <= _LARGEST_FRACTION:
+        wanted = round(float(fraction) + _STEP, 2)
+        yield _Candidate(
+            f"--mem-fraction-static {quoted(str(wanted))}",
+            "gives the pools memory that activations and graphs may need; watch for out-of-memory errors",
+            {"mem_fraction_static": wanted},
+        )
+    if request.get("max_total_tokens"):
+        yield _Candidate("without --max-total-tokens", "lets the pool take what is free", {"max_total_tokens": None})
+
+
 def _more_memory(record: LogRecord, request: Mapping[str, Any], budget: int) -> Iterator[_Candidate]:
     """A larger share of the card: its total is printed, so the gain is exact as long as the rest stays the same."""
     total, share = record.first("gpu_memory_gib"), record.first("gpu_memory_utilization")
     asked = float(share.value) if share is not None else request.get("gpu_memory_utilization")
-    if total is None or not isinstance(asked, int | float) or asked > 0.93:
+    if total is None or not isinstance(asked, int | float) or asked > _LARGEST_FRACTION:
         return
-    wanted = round(float(asked) + 0.03, 2)
+    wanted = round(float(asked) + _STEP, 2)
     gain = int((wanted - float(asked)) * float(total.value) * GIB)
     changes = {"available_kv_cache_gib": None, "kv_cache_memory_bytes": budget + gain, "gpu_memory_utilization": wanted}
     flag = f"--gpu-memory-utilization {quoted(str(wanted))}"

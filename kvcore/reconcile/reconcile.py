@@ -77,7 +77,7 @@ def reconcile(record: LogRecord, given: Mapping[str, Any], reported_tokens: int 
         budget=None if implied.variant else _budget(record, implied.request),
         diagnoses=diagnoses,
         inversion=_inversion(record, predict(record, right) if verdict == "explained" else prediction),
-        next_steps=next_steps(record, right) if record.engine == "vllm" else (),
+        next_steps=next_steps(record, right),
     )
 
 

@@ -64,3 +64,14 @@ def test_a_log_that_agrees_needs_no_cause() -> None:
     found = reconcile(read_log_text(sglang_log(ASKED, 2)), ASKED)
 
     assert (found.verdict, found.diagnoses) == ("equal", ())
+
+
+def test_the_next_flags_of_sglang_carry_their_computed_tokens() -> None:
+    found = reconcile(read_log_text(sglang_log(ASKED, 2)), ASKED)
+    before = found.prediction.rows[0].predicted if found.prediction else None
+
+    flags = {step.flag: step.tokens for step in found.next_steps}
+
+    assert set(flags) == {"--kv-cache-dtype fp8_e4m3", "--mem-fraction-static 0.88"}
+    assert before is not None
+    assert flags["--kv-cache-dtype fp8_e4m3"] == pytest.approx(2 * before, abs=1)

@@ -183,3 +183,26 @@ def test_a_build_without_tags_is_no_release() -> None:
     asked = {question.field: question.text for question in found.implied.questions}
     assert found.verdict == "equal"
     assert "a build without tags" in asked["engine_version"]
+
+
+def test_flags_are_not_recommended_from_a_layout_the_log_contradicts() -> None:
+    log = vllm_log(REQUEST).replace("GPU KV cache size: ", "GPU KV cache size: 9")
+
+    found = reconcile(read_log_text(log), REQUEST)
+
+    assert found.verdict == "unexplained"
+    assert "What to try next" not in markdown.write(document(found))
+
+
+def test_what_many_workers_print_is_one_range() -> None:
+    log = "".join(f"(Worker_TP{rank} pid={rank}) Available KV cache memory: 7.{rank}5 GiB\n" for rank in range(8))
+
+    text = markdown.write(document(reconcile(read_log_text(log), {})))
+
+    assert "7.05 to 7.75 GiB" in text
+
+
+def test_the_comparison_comes_before_the_fields_it_was_asked_with() -> None:
+    text = markdown.write(document(reconcile(read_log_text(PUBLIC_LOG), {})))
+
+    assert text.index("Logged and computed") < text.index("The request this log implies")

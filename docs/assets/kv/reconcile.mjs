@@ -10,6 +10,8 @@ import { bindStatus } from "./status.mjs";
 
 /** Longest log read in the page, in bytes: more would make people wait. The command reads any. */
 const MAX_BYTES = 200_000_000;
+/** A pasted text longer than this many characters is not shown in the box: laying it out takes longer than reading it. */
+const MAX_SHOWN = 200_000;
 /** Longer than the gap between two keystrokes, shorter than a noticeable wait. */
 const DEBOUNCE = 250;
 const MEANWHILE = "What you pasted is kept and read as soon as Python runs.";
@@ -26,8 +28,9 @@ export function bindReconcile(root) {
   const answer = part(root, "answer", HTMLElement);
   const box = part(form, "log", HTMLTextAreaElement);
   const picker = part(form, "file", HTMLInputElement);
+  const { placeholder } = box;
   const client = windowClient(bundleAddress(root.dataset.kvBundle));
-  /** A chosen file, which the box does not show. @type {File | undefined} */
+  /** A chosen file or a long text, which the box does not show. @type {Blob | undefined} */
   let chosen;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
@@ -62,9 +65,12 @@ export function bindReconcile(root) {
       );
       return;
     }
-    chosen = file;
+    await hold(file, `A file of ${file.size.toLocaleString("en")} bytes`);
+  };
+  const hold = async (/** @type {Blob} */ log, /** @type {string} */ shown) => {
+    chosen = log;
     box.value = "";
-    box.placeholder = `A file of ${file.size.toLocaleString("en")} bytes`;
+    box.placeholder = shown;
     await ask();
   };
 
@@ -75,10 +81,19 @@ export function bindReconcile(root) {
   });
   form.addEventListener("input", (event) => {
     if (event.target === picker) return;
-    if (event.target === box) chosen = undefined;
+    if (event.target === box) {
+      chosen = undefined;
+      box.placeholder = placeholder;
+    }
     changed();
   });
   picker.addEventListener("change", () => void take(picker.files?.[0]));
+  box.addEventListener("paste", (event) => {
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (text.length <= MAX_SHOWN) return;
+    event.preventDefault();
+    void hold(new Blob([text]), `A pasted text of ${text.length.toLocaleString("en")} characters`);
+  });
   box.addEventListener("dragover", (event) => event.preventDefault());
   box.addEventListener("drop", (event) => {
     if (!event.dataTransfer?.files.length) return;
