@@ -13,6 +13,7 @@ from kvcore.answer import answer
 from kvcore.commands import kvcore_command
 from kvcore.config.nesting import nested_too_deeply
 from kvcore.errors import FieldError, KvcoreError, input_error
+from kvcore.report.document import Document
 from kvcore.report.json import to_json
 from kvcore.report.render import render
 from kvcore.report.report import Report
@@ -30,10 +31,9 @@ def answer_json(request_json: str) -> str:
         JSON text with ``report`` (the contract's keys), ``html`` and ``markdown`` (the same report for a person) and
         ``command`` (the command line that asks the same question). Bad input gives a report with ``errors``.
     """
-    try:
-        return _reply(_request(request_json))
-    except KvcoreError as error:
-        return _render(_refused(error.errors), {})
+    report, request = _asked(request_json, from_form=False)
+    page = render(report)
+    return _dumps({**_reply(report, page, request), "markdown": markdown.write(page)})
 
 
 def answer_form(form_json: str) -> str:
@@ -44,22 +44,42 @@ def answer_form(form_json: str) -> str:
             whole config.json and may hold ``Infinity`` and ``NaN``.
 
     Returns:
-        As :func:`answer_json`.
+        As :func:`answer_json`, without ``markdown``: no page shows it, and :func:`markdown_form` gives it when it is copied.
     """
+    report, request = _asked(form_json, from_form=True)
+    return _dumps(_reply(report, render(report), request))
+
+
+def markdown_form(form_json: str) -> str:
+    """The answer to what a form holds, written for a design review: JSON text with ``markdown``."""
+    report, _ = _asked(form_json, from_form=True)
+    return _dumps({"markdown": markdown.write(render(report))})
+
+
+def _asked(text: str, *, from_form: bool) -> tuple[Report, Mapping[str, Any]]:
+    """The report on a question and its fields; what could not be read as a question is a report of its errors."""
     try:
-        fields = _request(form_json)
+        request = _request(text)
     except KvcoreError as error:
-        return _render(_refused(error.errors), {})
-    request: dict[str, Any] = {}
+        return _refused(error.errors), {}
+    if not from_form:
+        return answer(request), request
+    values, errors = _values(request)
+    return (_refused(errors) if errors else answer(values)), values
+
+
+def _values(texts: Mapping[str, Any]) -> tuple[dict[str, Any], list[FieldError]]:
+    """The values of a form's texts, and what is wrong with those that have none."""
+    values: dict[str, Any] = {}
     errors: list[FieldError] = []
-    for name, text in fields.items():
+    for name, text in texts.items():
         if isinstance(text, str) and not text.strip():
             continue
         try:
-            request[name] = value_of_text(name, text) if isinstance(text, str) else text
+            values[name] = value_of_text(name, text) if isinstance(text, str) else text
         except KvcoreError as error:
             errors.extend(error.errors)
-    return _render(_refused(errors), request) if errors else _reply(request)
+    return values, errors
 
 
 def _request(text: str) -> dict[str, Any]:
@@ -80,18 +100,11 @@ def _refused(errors: Iterable[FieldError]) -> Report:
     return Report(inputs={}, kvcore_version=__version__, errors=tuple(errors))
 
 
-def _reply(request: Mapping[str, Any]) -> str:
-    return _render(answer(request), request)
+def _reply(report: Report, page: Document, request: Mapping[str, Any]) -> dict[str, Any]:
+    return {"report": to_json(report), "html": html.write(page), "command": kvcore_command(request)}
 
 
-def _render(report: Report, request: Mapping[str, Any]) -> str:
-    page = render(report)
-    reply = {
-        "report": to_json(report),
-        "html": html.write(page),
-        "markdown": markdown.write(page),
-        "command": kvcore_command(request),
-    }
+def _dumps(reply: Mapping[str, Any]) -> str:
     return json.dumps(reply, allow_nan=False, separators=(",", ":"))
 
 

@@ -23,15 +23,21 @@ def grouped(number: float | Fraction, digits: int = 0) -> str:
     """
     if digits == 0:
         return f"{round(number):,}"
-    # Integer arithmetic throughout: an exact ratio must not be rounded twice by passing through a float.
-    shifted = round(Fraction(number) * 10**digits)
+    # An exact ratio must not be rounded twice by passing through a float.
+    return _decimal(round(Fraction(number) * 10**digits), digits)
+
+
+def _decimal(shifted: int, digits: int) -> str:
+    """A number that was multiplied by so many tens, with its point put back."""
     whole, rest = divmod(abs(shifted), 10**digits)
     return f"{'-' if shifted < 0 else ''}{whole:,}.{rest:0{digits}d}"
 
 
 def scaled(number: int, unit: int, digits: int = 2) -> str:
     """Returns a byte count in ``unit`` bytes, rounded from the exact ratio."""
-    return grouped(Fraction(number, unit), digits)
+    quotient, rest = divmod(number * 10**digits, unit)
+    is_up = 2 * rest > unit or (2 * rest == unit and quotient % 2 == 1)
+    return _decimal(quotient + is_up, digits)
 
 
 def byte_unit(number: int) -> tuple[int, str]:

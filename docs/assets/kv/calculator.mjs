@@ -14,12 +14,12 @@ import { bindFile } from "./file.mjs";
 import { fillForm, readForm, resetForm, setSource, showEngine, showErrors, sourceTyped } from "./form.mjs";
 import { shownFragment } from "./fragment.mjs";
 import { describe, texts } from "./host.mjs";
-import { compareWithLink, linkCopier } from "./link.mjs";
+import { compareWithLink } from "./link.mjs";
 import { offerWhatApplies } from "./offer.mjs";
 import { bindStatus } from "./status.mjs";
 import { bindTakeAway } from "./takeaway.mjs";
 
-/** Longer than the gap between two keystrokes, shorter than a noticeable wait. */
+/** Longer than the gap between two keystrokes: a browser takes only so many addresses in a while. */
 const DEBOUNCE = 80;
 /** What is asked besides waits this long, so that it never stands between a keystroke and its answer. */
 const PAUSE = 300;
@@ -38,6 +38,10 @@ export function bindCalculator(root) {
 class Calculator {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
+  /** Whether Python is at a question of the form. */
+  #isAsking = false;
+  /** Whether the form has changed since. */
+  #isStale = false;
   /** Fields of the address that the form does not have; kvcore names them in its errors. @type {Map<string, string>} */
   #unknown = new Map();
   #course = new Course();
@@ -56,7 +60,7 @@ class Calculator {
     this.client = windowClient(bundleAddress(root.dataset.kvBundle));
     this.status = bindStatus(this.#part("status"), this.client, () => this.#ask());
     this.host = this.#host();
-    this.takeAway = bindTakeAway(this.#part("takeaway"), (copy) => linkCopier(this.host, copy));
+    this.takeAway = bindTakeAway(this.#part("takeaway"), this.host);
     bindEmbed(root);
     void import("./further.mjs").then(({ bindFurther }) => bindFurther(this.host, (text) => this.#take(text)));
     bindFile(this.form, () => this.#changed());
@@ -164,10 +168,8 @@ class Calculator {
     this.#course.edit(target);
     this.answer.ariaBusy = "true";
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      void this.#course.write(this.form);
-      void this.#ask();
-    }, DEBOUNCE);
+    this.#timer = setTimeout(() => void this.#course.write(this.form), DEBOUNCE);
+    void this.#ask();
   }
 
   /**
@@ -197,13 +199,23 @@ class Calculator {
     target.scrollIntoView();
   }
 
+  /** Asks at once. While Python is at an earlier question only the newest waits: those between are never seen. */
   async #ask() {
+    this.#isStale = this.#isAsking;
+    if (this.#isAsking) return;
+    this.#isAsking = this.client.state.phase === "ready";
+    await this.#askNow();
+    this.#isAsking = false;
+    if (this.#isStale && this.root.isConnected) await this.#ask();
+  }
+
+  async #askNow() {
     const fields = this.host.fields();
     this.answer.ariaBusy = "true";
     try {
       const text = await this.client.ask("calculator", "answer_form", JSON.stringify(fields));
       if (text === undefined || !this.root.isConnected) return;
-      this.#show(JSON.parse(text));
+      this.#show(JSON.parse(text), fields);
       this.answer.ariaBusy = "false";
     } catch (error) {
       this.answer.ariaBusy = "false";
@@ -211,8 +223,11 @@ class Calculator {
     }
   }
 
-  /** @param {Reply} reply */
-  #show(reply) {
+  /**
+   * @param {Reply} reply
+   * @param {Record<string, string>} fields The question it answers.
+   */
+  #show(reply, fields) {
     const elsewhere = showErrors(this.form, reply.report.errors);
     const content = shownFragment(reply.html);
     const open = new Set([...this.answer.querySelectorAll("details[open]")].map((item) => item.id));
@@ -220,7 +235,7 @@ class Calculator {
     carry(this.answer, content);
     this.answer.replaceChildren(content);
     this.answer.dataset.kvAnswered = String(Number(this.answer.dataset.kvAnswered ?? 0) + 1);
-    this.takeAway.show(reply);
+    this.takeAway.show(reply, fields);
     offerWhatApplies(this.form, reply.report);
     clearTimeout(this.#pause);
     this.#pause = setTimeout(() => {

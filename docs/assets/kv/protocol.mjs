@@ -8,7 +8,7 @@
  * @property {string} snapshot Address of Python's memory; empty to start without.
  * @property {[string, number][]} bytes Name and size of each file the worker fetches, before transfer compression.
  *
- * @typedef {"answer_json" | "answer_form" | "reconcile_json"} MainDoor A function of kvcore.browser.
+ * @typedef {"answer_json" | "answer_form" | "markdown_form" | "reconcile_json"} MainDoor A function of kvcore.browser.
  * @typedef {"solve_json" | "compare_json" | "sweep_json" | "iso_json" | "mix_json" | "command_json" | "link_json" |
  *   "changes_json" | "layout_json" | "chart_json"} FurtherDoor A function of kvcore.browser_questions, imported when it is first asked.
  * @typedef {MainDoor | FurtherDoor} Door The function that is asked.
@@ -41,7 +41,6 @@
  * @typedef {object} Reply What kvcore.browser returns, parsed.
  * @property {Record<string, unknown> & {errors: FieldError[]}} report
  * @property {string} html
- * @property {string} markdown
  * @property {string} command
  *
  * @typedef {object} FieldError

@@ -1,18 +1,22 @@
 /**
  * What a reader takes away: the link, the Markdown, the JSON, the command.
  *
+ * @import { Host } from "./host.mjs"
  * @import { Reply } from "./protocol.mjs"
  */
 import { download } from "./host.mjs";
+import { linkCopier } from "./link.mjs";
 
 /**
  * @param {HTMLElement} element Holds one button per thing, named by data-kv-take, and the command.
- * @param {(copy: (text: string, what: string) => Promise<void>) => () => Promise<void>} linkCopier
- * @returns {{show: (reply: Reply) => void}}
+ * @param {Host} host
+ * @returns {{show: (reply: Reply, fields: Record<string, string>) => void}} Takes an answer and the question it is to.
  */
-export function bindTakeAway(element, linkCopier) {
+export function bindTakeAway(element, host) {
   /** @type {Reply | undefined} */
   let latest;
+  /** @type {Record<string, string>} */
+  let asked = {};
   const command = element.querySelector("code");
   const note = element.querySelector("[role=status]");
   const say = (/** @type {string} */ text) => {
@@ -25,8 +29,12 @@ export function bindTakeAway(element, linkCopier) {
     );
   /** @type {Record<string, () => unknown>} */
   const actions = {
-    link: linkCopier(copy),
-    markdown: () => latest && void copy(latest.markdown, "Markdown"),
+    link: linkCopier(host, copy),
+    // Written when it is wanted: with every answer it would take a good part of the answer's time.
+    markdown: async () => {
+      const reply = await host.ask("markdown", "markdown_form", asked);
+      if (reply !== undefined) await copy(reply.markdown, "Markdown");
+    },
     json: () => latest && download(JSON.stringify(latest.report, null, 2), "report.json", "application/json"),
     command: () => void copy(command?.textContent ?? "", "Command"),
   };
@@ -35,8 +43,9 @@ export function bindTakeAway(element, linkCopier) {
   }
   element.hidden = false;
   return {
-    show: (reply) => {
+    show: (reply, fields) => {
       latest = reply;
+      asked = fields;
       if (command) command.textContent = reply.command;
       for (const button of element.querySelectorAll("button[disabled]")) button.removeAttribute("disabled");
     },

@@ -4,13 +4,13 @@ Every string is escaped, every shown figure is a ``<data data-kv="report path" v
 needs an inline style or script, so a strict Content-Security-Policy holds.
 """
 
-from collections.abc import Iterable
-from html import escape
+from collections.abc import Iterable, Sequence
 
 from kvcore.report.document import (
     Block,
     Chart,
     Code,
+    Column,
     Details,
     Document,
     Figure,
@@ -29,6 +29,7 @@ from kvcore.report.document import (
     Text,
 )
 from kvcore.report.writers import picture
+from kvcore.report.writers.escaping import escape
 
 _NOTE_ROLE = {"info": "note", "warning": "note", "error": "alert"}
 
@@ -112,7 +113,7 @@ def chart_tools() -> str:
 
 def inline(content: Text) -> str:
     """Returns inline content as HTML."""
-    return "".join(_inline(item) for item in content)
+    return _inline(content[0]) if len(content) == 1 else "".join([_inline(item) for item in content])
 
 
 def _inline(item: Inline) -> str:
@@ -145,7 +146,8 @@ def _table(table: Table) -> str:
         + "</th>"
         for column in table.columns
     )
-    rows = "\n".join(_row(table, row) for row in table.rows)
+    tags = [_tags(index, column) for index, column in enumerate(table.columns)]
+    rows = "\n".join([_row(tags, row) for row in table.rows])
     anchor = f' id="{escape(table.id)}"' if table.id else ""
     # The scrolling box takes the focus, so that a keyboard can reach the columns a narrow screen hides.
     return (
@@ -155,15 +157,18 @@ def _table(table: Table) -> str:
     )
 
 
-def _row(table: Table, row: Row) -> str:
-    kinds = " ".join([*(["kv-total"] if row.total else []), *([f"kv-tone kv-tone--{row.tone}"] if row.tone else [])])
-    cells = []
-    for index, (column, cell) in enumerate(zip(table.columns, row.cells, strict=True)):
-        tag, scope = ("th", ' scope="row"') if index == 0 else ("td", "")
-        cells.append(f"<{tag}{scope}{_align(column.align)}>{inline(cell)}</{tag}>")
+def _tags(index: int, column: Column) -> tuple[str, str]:
+    """What stands around the cells of a column; the first one names the rows."""
+    tag, scope = ("th", ' scope="row"') if index == 0 else ("td", "")
+    return f"<{tag}{scope}{_align(column.align)}>", f"</{tag}>"
+
+
+def _row(tags: Sequence[tuple[str, str]], row: Row) -> str:
+    kinds = [*(["kv-total"] if row.total else []), *([f"kv-tone kv-tone--{row.tone}"] if row.tone else [])]
+    cells = "".join([f"{start}{inline(cell)}{end}" for (start, end), cell in zip(tags, row.cells, strict=True)])
     anchor = f' id="{escape(row.id)}"' if row.id else ""
-    mark = f' class="{kinds}"' if kinds else ""
-    return f"<tr{anchor}{mark}>{''.join(cells)}</tr>"
+    mark = f' class="{" ".join(kinds)}"' if kinds else ""
+    return f"<tr{anchor}{mark}>{cells}</tr>"
 
 
 def _align(align: str) -> str:

@@ -6,9 +6,9 @@ Each picture says the same in words beside or inside it.
 
 from collections import Counter
 from collections.abc import Sequence
-from html import escape
 
 from kvcore.report.document import Segment, Tone
+from kvcore.report.writers.escaping import escape
 
 _BAR_LENGTH = 1000
 _BAR_HEIGHT = 28
