@@ -32,6 +32,7 @@ LEFT_OUT_WORDS = frozenset({
 _LEFT_OUT = re.compile(r"^_|(_token|_start|_end|_newline|_pad|^pad)(_id|_index)$|(?<!_per)_token$")
 _KEPT_ALL_THE_SAME = frozenset({
     "_num_mtp_layers", "block_use_swiglu", "mask_token", "moe_layer_end_index", "moe_layer_start_index",
+    "use_mask_token",
 })  # fmt: skip
 _MODULE_LISTS = ("ignore", "ignored_layers", "modules_to_not_convert", "exclude_modules", "quantized_layers", "targets")
 _OTHER_EXPERT = re.compile(r"\.experts\.(?!0\b)\d+\b")

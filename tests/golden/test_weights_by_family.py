@@ -1,7 +1,7 @@
 """Families of models, each in a few sizes that show its rules: the engine's own classes hold the same bytes on each GPU.
 
-The configs are small ones made of the classes' defaults, true in structure; the engine built its model classes for them
-without weights (vLLM 0.33.0).
+Most configs are small ones made of the classes' defaults, true in structure; the others are published ones, by name. The
+engine built its model classes for them without weights (vLLM 0.33.0).
 """
 
 import json
@@ -12,34 +12,60 @@ from typing import Any
 import pytest
 
 from kvcore.budget.weights import network_of
+from kvcore.budget.weights.families.drafters import own_drafter
 from kvcore.budget.weights.kernels import Platform
 from kvcore.budget.weights.methods import read_quantization
+from kvcore.budget.weights.quantization import Quantization
 from kvcore.budget.weights.ranks import Ranks
-from kvcore.budget.weights.sizes import stage_weights
-from kvcore.config import read_config
+from kvcore.budget.weights.sizes import stage_weights, weights_of_modules
+from kvcore.config import ModelConfig, read_config
+from tests.golden.points import config_of
 
 pytestmark = pytest.mark.golden
 
-FILE = Path(__file__).parent / "vllm-0.33.0" / "weights.jsonl"
-FAMILIES = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
+FOLDER = Path(__file__).parent / "vllm-0.33.0"
+FAMILIES, DRAFTERS = (
+    [json.loads(line) for line in (FOLDER / name).read_text("utf-8").splitlines()]
+    for name in ("weights.jsonl", "drafters.jsonl")
+)
 CAPABILITY = {"H100": (9, 0), "B200": (10, 0)}
+
+
+def read(family: Mapping[str, Any]) -> tuple[ModelConfig, Quantization]:
+    """A family's checkpoint, whose config stands beside it or among the golden configs, and how it stores modules."""
+    stated = family["config"]
+    config = read_config(config_of(stated) if isinstance(stated, str) else stated)
+    return config, read_quantization(config, Platform(capability=CAPABILITY[family["gpu"]]))
 
 
 def stage_bytes(family: Mapping[str, Any], point: Mapping[str, Any]) -> list[int]:
     """Bytes on one GPU of each pipeline stage, layers divided equally."""
-    config = read_config(family["config"])
+    config, quantization = read(family)
     network = network_of(config)
     stages = point.get("pipeline_parallel_size", 1)
     layers = [len(network.layers) // stages] * stages
-    ranks = Ranks(
-        tensor=point.get("tensor_parallel_size", 1), expert_parallel=point.get("enable_expert_parallel", False)
-    )
-    quantization = read_quantization(config, Platform(capability=CAPABILITY[family["gpu"]]))
+    ranks = Ranks(tensor=point.get("tensor_parallel_size", 1))
     return [stage.bytes for stage in stage_weights(network, ranks, layers, "bfloat16", quantization)]
+
+
+def drafter_bytes(family: Mapping[str, Any], point: Mapping[str, Any]) -> int:
+    """Bytes of the drafter inside a checkpoint on one GPU, before it shares anything with the model."""
+    config, quantization = read(family)
+    drafter = own_drafter(config)
+    assert drafter is not None
+    ranks = Ranks(tensor=point["tensor_parallel_size"])
+    return weights_of_modules(drafter.created(), ranks, "bfloat16", quantization).bytes
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family["name"])
 def test_a_family_is_equal_to_the_byte_on_every_stage(family: Mapping[str, Any]) -> None:
     assert [stage_bytes(family, point) for point in family["points"]] == [
         point["stage_bytes"] for point in family["points"]
+    ]
+
+
+@pytest.mark.parametrize("family", DRAFTERS, ids=lambda family: family["name"])
+def test_a_drafter_of_a_family_is_equal_to_the_byte(family: Mapping[str, Any]) -> None:
+    assert [drafter_bytes(family, point) for point in family["points"]] == [
+        point["drafter_bytes"] for point in family["points"]
     ]

@@ -7,6 +7,7 @@ from kvcore.budget.weights.families.bailing import BAILING
 from kvcore.budget.weights.families.deepseek import DEEPSEEK
 from kvcore.budget.weights.families.deepseek_v4 import DEEPSEEK_V4
 from kvcore.budget.weights.families.dense_others import DENSE_OTHERS
+from kvcore.budget.weights.families.encoder_others import ENCODER_OTHERS
 from kvcore.budget.weights.families.encoders import ENCODERS
 from kvcore.budget.weights.families.gemma import GEMMA
 from kvcore.budget.weights.families.gemma3n import GEMMA3N
@@ -24,6 +25,7 @@ from kvcore.budget.weights.families.qwen import QWEN
 from kvcore.budget.weights.families.sparse_others import SPARSE_OTHERS
 from kvcore.budget.weights.families.steps import STEPS
 from kvcore.budget.weights.families.text import TEXT
+from kvcore.budget.weights.families.wrapped import WRAPPED
 
 BUILDERS: Mapping[str, Builder] = {
     **TEXT,
@@ -47,5 +49,7 @@ BUILDERS: Mapping[str, Builder] = {
     **BAILING,
     **LATENT_OTHERS,
     **STEPS,
+    **WRAPPED,
+    **ENCODER_OTHERS,
 }
 """Builder of each architecture."""

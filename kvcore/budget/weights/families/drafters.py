@@ -18,6 +18,7 @@ from kvcore.budget.weights.families.deepseek import DEEPSEEK_BLOCKS, GLM_LITE_BL
 from kvcore.budget.weights.families.deepseek_v4 import attention as compressed_attention
 from kvcore.budget.weights.families.deepseek_v4 import experts as compressed_experts
 from kvcore.budget.weights.families.deepseek_v4 import head_connection, hyper_connections
+from kvcore.budget.weights.families.drafter_others import DRAFTER_OTHERS
 from kvcore.budget.weights.families.hybrids import NEMOTRON_KINDS, nemotron_block
 from kvcore.budget.weights.families.mixtures import GLM4_MOE_BLOCKS
 from kvcore.budget.weights.families.qwen import SHARED_MIXTURE, is_sparse
@@ -146,5 +147,6 @@ OWN_DRAFTERS: Mapping[str, Callable[[ModelConfig], DrafterNetwork | None]] = {
     "Exaone4_5_ForConditionalGeneration": one_head(
         (grouped_query(qk_norm=True), gated_mlp()), _exaone_count, quantizable_head=False, quantizes_fusion=_always
     ),
+    **DRAFTER_OTHERS,
 }
 """Drafters inside checkpoints, by the model's architecture."""

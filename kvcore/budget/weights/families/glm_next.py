@@ -1,6 +1,7 @@
 """GLM-5.3-Flash: delta attention beside indexed latents, hyper-connections, and a tower."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from kvcore.budget.weights.decoder import Builder, Decoder
 from kvcore.budget.weights.families.deepseek import ALWAYS_CORRECTED, indexer
@@ -55,18 +56,30 @@ def delta_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:
     )
 
 
+def plain_latents(config: ModelConfig, index: int) -> tuple[Module, ...]:
+    """Latent attention whose projections no scheme touches (vLLM 0.33.0 `Glm5NextDecoderLayer`)."""
+    modules = latent_attention()(config, index)
+    return tuple(replace(module, quantizable=False) if isinstance(module, Linear) else module for module in modules)
+
+
 def pooled_indexer(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """The token indexer of latent layers, with the gate that pools keys where keys are compressed."""
     if not is_full(config, index):
         return ()
-    modules = list(indexer(config, index))
+    modules = indexer(config, index)
+    return (*modules, *key_pool(config, index)) if modules else ()
+
+
+def key_pool(config: ModelConfig, index: int) -> tuple[Module, ...]:
+    """The gate that pools an indexer's keys and the positions inside a pool, where the config compresses keys."""
     pool = config.optional_integer("index_kpool") or 0
-    if modules and pool and config.get("index_kpool_compress"):
-        dim = size(config, "index_head_dim")
-        prefix = "self_attn.indexer.index_kpool_compress_"
-        modules.append(Parameter(name=f"{prefix}ape", group="indexer", size=pool * dim, dtype="float32"))
-        modules.append(Parameter(name=f"{prefix}gate", group="indexer", size=dim * config.hidden_size))
-    return tuple(modules)
+    if not pool or not config.get("index_kpool_compress"):
+        return ()
+    dim, prefix = size(config, "index_head_dim"), "self_attn.indexer.index_kpool_compress_"
+    return (
+        Parameter(name=f"{prefix}ape", group="indexer", size=pool * dim, dtype="float32"),
+        Parameter(name=f"{prefix}gate", group="indexer", size=dim * config.hidden_size),
+    )
 
 
 def vision(config: ModelConfig) -> tuple[Module, ...]:
@@ -105,7 +118,7 @@ def vision(config: ModelConfig) -> tuple[Module, ...]:
 GLM_NEXT: Mapping[str, Builder] = {
     "Glm5NextForConditionalGeneration": Decoder(
         blocks=(
-            by_layer(is_full, latent_attention(), delta_attention),
+            by_layer(is_full, plain_latents, delta_attention),
             pooled_indexer,
             by_layer(is_sparse, ALWAYS_CORRECTED, gated_mlp()),
             hyper_connections,

@@ -93,6 +93,13 @@ HY_MIXTURE = mixture(
     correction_name="expert_bias", shared_count="num_shared_experts", shared_name="shared_mlp.",
 )  # fmt: skip
 
+DEEPSEEK_MOE = Decoder(
+    blocks=(
+        grouped_query(qkv_bias="attention_bias", output_bias="attention_bias"),
+        by_layer(deepseek_is_sparse, mixture(count="n_routed_experts", shared_count="n_shared_experts"), gated_mlp()),
+    )
+)
+
 MIXTURE_OTHERS: Mapping[str, Builder] = {
     "AfmoeForCausalLM": Decoder(blocks=AFMOE_BLOCKS, norms=4, never_tied=True),
     "Cohere2MoeForCausalLM": Decoder(
@@ -108,14 +115,7 @@ MIXTURE_OTHERS: Mapping[str, Builder] = {
         always_tied=True,
         everywhere=frozenset({"embedding", "norm"}),
     ),
-    "DeepseekForCausalLM": Decoder(
-        blocks=(
-            grouped_query(qkv_bias="attention_bias", output_bias="attention_bias"),
-            by_layer(
-                deepseek_is_sparse, mixture(count="n_routed_experts", shared_count="n_shared_experts"), gated_mlp()
-            ),
-        )
-    ),
+    "DeepseekForCausalLM": DEEPSEEK_MOE,
     "Ernie4_5_MoeForCausalLM": Decoder(blocks=ERNIE_BLOCKS, tied_by_default=True),
     "ExaoneMoEForCausalLM": EXAONE_MOE,
     "ExaoneMoeForCausalLM": EXAONE_MOE,

@@ -50,27 +50,35 @@ def gpt_oss_experts(config: ModelConfig, index: int) -> tuple[Module, ...]:
 
 
 def mimo_v2_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:
-    """Window and full layers of their own sizes, with sinks where the config says so (vLLM 0.33.0 `MiMoV2Attention`)."""
+    """Window and full layers of their own sizes (vLLM 0.33.0 `MiMoV2Attention`)."""
     pattern = config.sequence("hybrid_layer_pattern") or ()
-    is_window = index < len(pattern) and pattern[index] == 1
-    if is_window:
-        sizes = AttentionSizes(
-            hidden_size=config.hidden_size,
-            num_heads=size(config, "swa_num_attention_heads|num_attention_heads"),
-            num_kv_heads=size(config, "swa_num_key_value_heads|num_key_value_heads"),
-            head_dim=size(config, "swa_head_dim|head_dim"),
-            v_head_dim=size(config, "swa_v_head_dim|v_head_dim|head_dim"),
-        )
-    else:
-        sizes = AttentionSizes(
-            hidden_size=config.hidden_size,
-            num_heads=config.num_attention_heads,
-            num_kv_heads=config.num_key_value_heads,
-            head_dim=config.head_dim,
-            v_head_dim=config.integer("v_head_dim", config.head_dim),
-        )
+    if index < len(pattern) and pattern[index] == 1:
+        return mimo_v2_window(config, index)
+    sizes = AttentionSizes(
+        hidden_size=config.hidden_size,
+        num_heads=config.num_attention_heads,
+        num_kv_heads=config.num_key_value_heads,
+        head_dim=config.head_dim,
+        v_head_dim=config.integer("v_head_dim", config.head_dim),
+    )
+    return _with_sinks(sizes, has_sinks=bool(config.get("add_full_attention_sink_bias")))
+
+
+def mimo_v2_window(config: ModelConfig, index: int) -> tuple[Module, ...]:
+    """A window layer, with sinks where the config says so."""
+    sizes = AttentionSizes(
+        hidden_size=config.hidden_size,
+        num_heads=size(config, "swa_num_attention_heads|num_attention_heads"),
+        num_kv_heads=size(config, "swa_num_key_value_heads|num_key_value_heads"),
+        head_dim=size(config, "swa_head_dim|head_dim"),
+        v_head_dim=size(config, "swa_v_head_dim|v_head_dim|head_dim"),
+    )
+    return _with_sinks(sizes, has_sinks=bool(config.get("add_swa_attention_sink_bias")))
+
+
+def _with_sinks(sizes: AttentionSizes, *, has_sinks: bool) -> tuple[Module, ...]:
     modules: list[Module] = [qkv("self_attn.qkv_proj", sizes), output_projection("self_attn.o_proj", sizes)]
-    if config.get("add_swa_attention_sink_bias" if is_window else "add_full_attention_sink_bias"):
+    if has_sinks:
         modules.append(sinks("self_attn.", sizes.num_heads))
     return tuple(modules)
 

@@ -11,32 +11,12 @@ from kvcore.budget.weights.parts.feed_forward import gated_mlp
 from kvcore.budget.weights.parts.image_towers import (
     idefics3_vision,
     llama4_vision,
-    llava_next_vision,
-    llava_onevision_vision,
-    llava_vision,
     phi3_vision,
     phi4_siglip_vision,
-    pixtral_vision,
-    unbuilt_clip_params,
 )
 from kvcore.budget.weights.parts.qwen_towers import mimo_vision, omni_vision
 
-LLAVA_BLOCKS = (grouped_query(), gated_mlp(intermediate="intermediate_size=11008"))
-"""A Llama whose nested config leaves out what Hugging Face `LlamaConfig` supplies."""
-
-
 MULTIMODAL: Mapping[str, Builder] = {
-    "LlavaForConditionalGeneration": Decoder(
-        blocks=LLAVA_BLOCKS, first=(llava_vision,), unloaded=unbuilt_clip_params, nested=True
-    ),
-    "LlavaNextForConditionalGeneration": Decoder(
-        blocks=LLAMA_BLOCKS, first=(llava_next_vision,), unloaded=unbuilt_clip_params, nested=True
-    ),
-    "LlavaOnevisionForConditionalGeneration": Decoder(
-        blocks=QWEN2_BLOCKS, first=(llava_onevision_vision,), nested=True
-    ),
-    "Mistral3ForConditionalGeneration": Decoder(blocks=LLAMA_BLOCKS, first=(pixtral_vision,), nested=True),
-    "Ministral3ForCausalLM": Decoder(blocks=LLAMA_BLOCKS),
     "Llama4ForConditionalGeneration": Decoder(blocks=LLAMA4_BLOCKS, first=(llama4_vision,), nested=True),
     "Idefics3ForConditionalGeneration": Decoder(
         blocks=LLAMA_BLOCKS,

@@ -1,11 +1,19 @@
 """Mixtures with per-layer tables or attention of their own: Laguna, Hunyuan, Mellum, MiniMax M3, LongCat."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from kvcore.budget.weights.decoder import Builder, Decoder
 from kvcore.budget.weights.modules import Experts, Linear, Module, Output, Parameter, Vocabulary, linear, norm
-from kvcore.budget.weights.parts.attention import AttentionSizes, grouped_query, head_norms, output_projection, qkv
+from kvcore.budget.weights.parts.attention import (
+    AttentionSizes,
+    grouped_query,
+    head_norms,
+    output_projection,
+    qkv,
+    sizes_of,
+)
 from kvcore.budget.weights.parts.facts import size
 from kvcore.budget.weights.parts.feed_forward import by_layer, gated_layers, gated_mlp
 from kvcore.budget.weights.parts.image_towers import CLIP_DEFAULTS
@@ -69,24 +77,27 @@ def _flag_at(values: object, index: int) -> bool:
 
 def minimax_m3_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """Attention whose sparse layers carry an indexer in the fused projection (vLLM 0.33.0 `MiniMaxM3Attention`)."""
-    sparse = config.mapping("sparse_attention_config")
-    listed = sparse.get("sparse_attention_freq") or config.get("moe_layer_freq")
-    sizes = AttentionSizes(
-        hidden_size=config.hidden_size, num_heads=config.num_attention_heads, num_kv_heads=config.num_key_value_heads,
-        head_dim=config.head_dim, v_head_dim=config.head_dim,
-    )  # fmt: skip
-    fused = qkv("self_attn.qkv_proj", sizes)
-    modules: list[Module] = [output_projection("self_attn.o_proj", sizes), *head_norms("self_attn.", sizes.head_dim)]
+    listed = config.mapping("sparse_attention_config").get("sparse_attention_freq") or config.get("moe_layer_freq")
     if _flag_at(listed, index):
-        heads, dim = int(sparse.get("sparse_num_index_heads", 0)), int(sparse.get("sparse_index_dim", 0))
-        indexer = (
-            Output(name="index_q_proj", size=heads * dim, heads=heads), Output(name="index_k_proj", size=dim, heads=1)
-        )  # fmt: skip
-        fused = Linear(
-            name=fused.name, group=fused.group, inputs=fused.inputs, outputs=(*fused.outputs, *indexer), attends="keys"
-        )
-        modules.append(Parameter(name="self_attn.index_norms", group="norms", size=2 * dim))
-    return fused, *modules
+        return minimax_m3_sparse_attention(config, index)
+    fused, rest = _minimax_m3_parts(config)
+    return (fused, *rest)
+
+
+def minimax_m3_sparse_attention(config: ModelConfig, index: int) -> tuple[Module, ...]:
+    """A sparse layer, whatever the list says of its index: drafters are sparse."""
+    sparse = config.mapping("sparse_attention_config")
+    heads, dim = int(sparse.get("sparse_num_index_heads", 0)), int(sparse.get("sparse_index_dim", 0))
+    keys = (Output(name="index_q_proj", size=heads * dim, heads=heads), Output(name="index_k_proj", size=dim, heads=1))
+    fused, rest = _minimax_m3_parts(config)
+    index_norms = Parameter(name="self_attn.index_norms", group="norms", size=2 * dim)
+    return (replace(fused, outputs=(*fused.outputs, *keys)), *rest, index_norms)
+
+
+def _minimax_m3_parts(config: ModelConfig) -> tuple[Linear, tuple[Module, ...]]:
+    sizes = sizes_of(config)
+    output = output_projection("self_attn.o_proj", sizes)
+    return qkv("self_attn.qkv_proj", sizes), (output, *head_norms("self_attn.", sizes.head_dim))
 
 
 def minimax_m3_is_sparse(config: ModelConfig, index: int) -> bool:

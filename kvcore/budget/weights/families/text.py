@@ -47,6 +47,7 @@ TEXT: Mapping[str, Builder] = {
     "LlamaForCausalLM": LLAMA,
     "LlamaForSequenceClassification": Decoder(blocks=LLAMA_BLOCKS, headless=True, last=(score_head,)),
     "MistralForCausalLM": LLAMA,
+    "Ministral3ForCausalLM": LLAMA,
     "MistralModel": LLAMA,
     "InternLMForCausalLM": LLAMA,
     "InternLM3ForCausalLM": LLAMA,
