@@ -155,7 +155,7 @@ def _shown_on(summary: Summary) -> list[str]:
 def _name(entry: ModelEntry) -> str:
     return (
         f'<th scope="row"><a href="{escape(entry.id)}/">{escape(entry.title)}</a>'
-        f'<span class="kv-organisation">{escape(entry.organisation)}</span></th>'
+        f'<span class="kv-organisation">{escape(" · ".join(filter(None, (entry.organisation, entry.released[:7]))))}</span></th>'
     )
 
 
