@@ -37,9 +37,9 @@ class Watched:
         assert faults == []
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared_page(browser: Browser, site_url: str) -> Iterator[Watched]:
-    """One window for a module's tests: Python starts once in it and outlives navigation."""
+    """One window for all tests that need no other: Python starts once in it and outlives navigation."""
     context = browser.new_context()
     yield Watched(context.new_page(), site_url)
     context.close()

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import ConsoleMessage, Page, Request, Route, expect
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route, expect
 
 from tests.browser.conftest import REPORT_VIOLATIONS, VIOLATION
 from tests.browser.pages import START_TIMEOUT, Calculator
@@ -30,15 +30,20 @@ CORS = {"access-control-allow-origin": "*"}
 
 
 class StandIn:
-    """Answers in place of the Hub and keeps what it was asked."""
+    """Answers in place of the Hub, in one window, and keeps what it was asked."""
 
     def __init__(self, page: Page) -> None:
-        self.asked: list[Request] = []
-        self.status = 200
-        self.violations: list[str] = []
+        self.page = page
+        self.begin()
         page.add_init_script(REPORT_VIOLATIONS)
         page.on("console", self.heard)
         page.context.route(f"{HUB}/**", self.reply)
+
+    def begin(self) -> None:
+        """Forgets what was asked, and answers again."""
+        self.asked: list[Request] = []
+        self.status = 200
+        self.violations: list[str] = []
 
     def heard(self, message: ConsoleMessage) -> None:
         if message.text.startswith(VIOLATION):
@@ -49,22 +54,30 @@ class StandIn:
         route.fulfill(status=self.status, headers=CORS, body=json.dumps(CONFIG) if self.status == 200 else "")
 
 
+@pytest.fixture(scope="module")
+def stand_in(browser: Browser) -> Iterator[StandIn]:
+    """One window for the module: Python starts once in it."""
+    context = browser.new_context()
+    yield StandIn(context.new_page())
+    context.close()
+
+
 @pytest.fixture
-def hub(page: Page) -> Iterator[StandIn]:
-    stand_in = StandIn(page)
+def hub(stand_in: StandIn) -> Iterator[StandIn]:
+    stand_in.begin()
     yield stand_in
     assert stand_in.violations == []
 
 
-def fetch(page: Page, site_url: str, model: str) -> Calculator:
-    calculator = Calculator(page, site_url).open()
+def fetch(hub: StandIn, site_url: str, model: str) -> Calculator:
+    calculator = Calculator(hub.page, site_url).open()
     calculator.field("model").fill(model)
-    page.get_by_role("button", name="Fetch config.json").click()
+    hub.page.get_by_role("button", name="Fetch config.json").click()
     return calculator
 
 
-def test_a_fetched_config_is_answered_and_the_hub_learns_nothing_else(page: Page, site_url: str, hub: StandIn) -> None:
-    calculator = fetch(page, site_url, MODEL)
+def test_a_fetched_config_is_answered_and_the_hub_learns_nothing_else(site_url: str, hub: StandIn) -> None:
+    calculator = fetch(hub, site_url, MODEL)
     expect(calculator.field("config")).to_have_value(json.dumps(CONFIG), timeout=START_TIMEOUT)
     calculator.wait()
     layers, heads, size, pair, bytes_each = 16, 8, 64, 2, 2
@@ -77,16 +90,16 @@ def test_a_fetched_config_is_answered_and_the_hub_learns_nothing_else(page: Page
 
 
 @pytest.mark.parametrize(("status", "words"), [(401, "gated"), (403, "gated"), (404, "no config.json"), (500, "500")])
-def test_what_the_hub_refuses_is_explained(page: Page, site_url: str, hub: StandIn, status: int, words: str) -> None:
+def test_what_the_hub_refuses_is_explained(site_url: str, hub: StandIn, status: int, words: str) -> None:
     hub.status = status
-    calculator = fetch(page, site_url, MODEL)
-    expect(page.locator("[data-kv-part=hub-note]")).to_contain_text(words, timeout=START_TIMEOUT)
+    calculator = fetch(hub, site_url, MODEL)
+    expect(hub.page.locator("[data-kv-part=hub-note]")).to_contain_text(words, timeout=START_TIMEOUT)
     assert calculator.field("config").input_value() == ""
 
 
-def test_nothing_is_asked_for_what_is_no_model_name(page: Page, site_url: str, hub: StandIn) -> None:
-    fetch(page, site_url, "../../evil?x=1")
-    expect(page.locator("[data-kv-part=hub-note]")).to_contain_text("organisation/name")
+def test_nothing_is_asked_for_what_is_no_model_name(site_url: str, hub: StandIn) -> None:
+    fetch(hub, site_url, "../../evil?x=1")
+    expect(hub.page.locator("[data-kv-part=hub-note]")).to_contain_text("organisation/name")
     assert hub.asked == []
 
 
