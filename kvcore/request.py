@@ -3,7 +3,7 @@
 import dataclasses
 import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,9 @@ from kvcore.errors import FieldError, InputError, shown
 from kvcore.request_fields import REQUEST_FIELDS, SGLANG_KV_CACHE_DTYPES, RequestField
 
 _FIELDS = {field.name: field for field in REQUEST_FIELDS}
+
+MOST_ITEMS = 10_000
+"""Longest list of a field: one value per layer or stage of the deepest model that is read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,7 +272,7 @@ def _read_budget(field: RequestField, raw: object) -> int | tuple[int, ...]:
     if isinstance(raw, list | tuple):
         if not raw:
             raise _reject(field, raw, "must list one value per pipeline stage")
-        return tuple(_read_integer(field, item) for item in raw)
+        return tuple(_read_integer(field, item) for item in _bounded(field, raw))
     return _read_integer(field, raw)
 
 
@@ -277,14 +280,20 @@ def _read_integers(field: RequestField, raw: object) -> tuple[int, ...]:
     items = raw.split(",") if isinstance(raw, str) else raw
     if not isinstance(items, list | tuple) or not items:
         raise _reject(field, raw, "must be a list of whole numbers")
-    return tuple(_read_integer(field, item) for item in items)
+    return tuple(_read_integer(field, item) for item in _bounded(field, items))
+
+
+def _bounded(field: RequestField, items: Sequence[object]) -> Sequence[object]:
+    if len(items) > MOST_ITEMS:
+        raise _reject(field, f"{len(items):,} values", f"must have at most {MOST_ITEMS:,} values")
+    return items
 
 
 def _read_strings(field: RequestField, raw: object) -> tuple[str, ...]:
     items = raw.split(",") if isinstance(raw, str) else raw
     if not isinstance(items, list | tuple) or not all(isinstance(item, str | int) for item in items):
         raise _reject(field, raw, "must be a list of layer numbers or names")
-    return tuple(str(item) for item in items)
+    return tuple(str(item) for item in _bounded(field, items))
 
 
 def _read_speculative(field: RequestField, raw: object) -> SpeculativeConfig:

@@ -32,7 +32,7 @@ LAYER_LISTS: Mapping[str, tuple[str, ...]] = {
 }
 """Model types whose layer list defines how many layers there are (transformers 5.16 `NemotronHConfig`)."""
 
-MAX_LAYERS = 100_000
+MAX_LAYERS = 10_000
 MAX_SIZE = 1 << 40
 
 

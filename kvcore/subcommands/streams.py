@@ -56,7 +56,11 @@ def read_text(field: str, path: str) -> str:
     remedy = "Give the path of a JSON file, or - to read standard input."
     try:
         if path == STANDARD_INPUT:
-            return sys.stdin.read()
+            text = sys.stdin.read(MAX_CONFIG_CHARACTERS + 1)
+            if len(text) > MAX_CONFIG_CHARACTERS:
+                rule = f"at most {MAX_CONFIG_CHARACTERS:,} characters are read from standard input"
+                raise input_error(field, path, rule, remedy)
+            return text
         file = Path(path)
         if file.stat().st_size > MAX_CONFIG_CHARACTERS:
             raise input_error(field, path, f"a file of at most {MAX_CONFIG_CHARACTERS:,} bytes is read", remedy)
