@@ -32,7 +32,6 @@ NOT_COUNTED = {
     "meta-llama__Llama-3.2-11B-Vision-Instruct": "dropped by vLLM before 0.33",
     "meta-llama__Llama-3.2-90B-Vision-Instruct": "dropped by vLLM before 0.33",
     "mosaicml__mpt-7b": "its tensors are not described",
-    "zai-org__GLM-4.1V-9B-Thinking": "its tower is not described",
 }
 """Models whose published count is not known to kvcore, and why."""
 

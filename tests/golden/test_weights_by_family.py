@@ -1,7 +1,7 @@
 """Families of models, each in a few sizes that show its rules: the engine's own classes hold the same bytes on each GPU.
 
 Most configs are small ones made of the classes' defaults, true in structure; the others are published ones, by name. The
-engine built its model classes for them without weights (vLLM 0.33.0).
+engine built its model classes for them without weights (vLLM 0.33.0; ``releases.jsonl``: nine older releases' own classes).
 """
 
 import json
@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kvcore.answer import answer
 from kvcore.budget.weights import network_of
 from kvcore.budget.weights.families.drafters import own_drafter
 from kvcore.budget.weights.kernels import Platform
@@ -18,15 +19,19 @@ from kvcore.budget.weights.methods import read_quantization
 from kvcore.budget.weights.quantization import Quantization
 from kvcore.budget.weights.ranks import Ranks
 from kvcore.budget.weights.sizes import stage_weights, weights_of_modules
+from kvcore.catalog.gpus import find_gpu
 from kvcore.config import ModelConfig, read_config
+from kvcore.engines.vllm.profiles import parse_release
+from kvcore.engines.vllm.stages import layers_per_stage
+from kvcore.engines.vllm.weighing import TOWERS_ONCE_FROM, WIDENS_FROM
 from tests.golden.points import config_of
 
 pytestmark = pytest.mark.golden
 
-FOLDER = Path(__file__).parent / "vllm-0.33.0"
-FAMILIES, DRAFTERS = (
+FOLDER = Path(__file__).parent / "weights"
+FAMILIES, DRAFTERS, RELEASES = (
     [json.loads(line) for line in (FOLDER / name).read_text("utf-8").splitlines()]
-    for name in ("weights.jsonl", "drafters.jsonl")
+    for name in ("families.jsonl", "drafters.jsonl", "releases.jsonl")
 )
 CAPABILITY = {"H100": (9, 0), "B200": (10, 0)}
 
@@ -69,3 +74,41 @@ def test_a_drafter_of_a_family_is_equal_to_the_byte(family: Mapping[str, Any]) -
     assert [drafter_bytes(family, point) for point in family["points"]] == [
         point["drafter_bytes"] for point in family["points"]
     ]
+
+
+def older_bytes(point: Mapping[str, Any]) -> list[int]:
+    """Bytes on one GPU of each pipeline stage in the point's release."""
+    release = parse_release(point["engine_version"])
+    config = read_config(config_of(point["config"]))
+    network = network_of(config)
+    ranks = Ranks(
+        tensor=point["tensor_parallel_size"],
+        widens_narrow_experts=release >= WIDENS_FROM,
+        towers_everywhere=release < TOWERS_ONCE_FROM,
+    )
+    platform = Platform(capability=find_gpu(point["gpu"]).capability, release=release[:2])
+    layers = layers_per_stage(len(network.layers), point["pipeline_parallel_size"], None)
+    stages = stage_weights(network, ranks, layers, "bfloat16", read_quantization(config, platform))
+    return [stage.bytes for stage in stages]
+
+
+@pytest.mark.parametrize("release", sorted({point["engine_version"] for point in RELEASES}))
+def test_weights_of_older_releases_are_within_one_percent_on_every_point(release: str) -> None:
+    points = [point for point in RELEASES if point["engine_version"] == release]
+
+    assert [point for point in points if abs(max(older_bytes(point)) / max(point["stage_bytes"]) - 1) > 0.01] == []
+
+
+def test_towers_stood_on_every_pipeline_stage_before_0_33() -> None:
+    stages = [
+        stages
+        for point in RELEASES
+        if point["config"] == "google__gemma-3-27b-it"
+        and point["engine_version"] == "0.32.0"
+        and (stages := point["stage_bytes"])[1:]
+    ]
+    config = config_of("google__gemma-3-27b-it")
+    weights = answer({"config": config, "engine_version": "0.32.0", "gpu": "H100", "pipeline_parallel_size": 2}).weights
+
+    assert weights is not None
+    assert [list(weights.stage_bytes)] == stages

@@ -11,6 +11,9 @@ from typing import Literal
 Split = Literal["column", "row", "whole"]
 """How tensor-parallel ranks share a linear layer: its outputs, its inputs, or not at all (replicated)."""
 
+TOWERS = frozenset({"vision", "audio"})
+"""Groups of what encodes pictures and sound before the language model."""
+
 VOCABULARY_PADDING = 64
 """Rows of a vocabulary are padded to this multiple before ranks divide them (vLLM 0.33.0 `DEFAULT_VOCAB_PADDING_SIZE`)."""
 

@@ -19,12 +19,14 @@ class Ranks:
         data: Data-parallel ranks.
         expert_parallel: Whether ranks hold whole experts.
         widens_narrow_experts: Whether the release pads narrow shares of experts where a model asks for it.
+        towers_everywhere: Whether the release builds towers on every pipeline stage, not only on the first.
     """
 
     tensor: int = 1
     data: int = 1
     expert_parallel: bool = False
     widens_narrow_experts: bool = True
+    towers_everywhere: bool = False
 
     @property
     def expert_ranks(self) -> int:

@@ -4,7 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kvcore.budget.weights.allocator import allocated_bytes
-from kvcore.budget.weights.modules import Experts, Linear, Module, Network, Parameter, Vocabulary, parameters_of
+from kvcore.budget.weights.modules import (
+    TOWERS,
+    Experts,
+    Linear,
+    Module,
+    Network,
+    Parameter,
+    Vocabulary,
+    parameters_of,
+)
 from kvcore.budget.weights.quantization import Quantization
 from kvcore.budget.weights.ranks import (
     LinearShape,
@@ -61,8 +70,11 @@ def stage_weights(
     last = len(stage_layers) - 1
     for stage, count in enumerate(stage_layers):
         named: list[tuple[str, Module]] = [(module.name, module) for module in network.every]
-        if stage == 0:
-            named += [(module.name, module) for module in network.first]
+        named += [
+            (module.name, module)
+            for module in network.first
+            if stage == 0 or (ranks.towers_everywhere and module.group in TOWERS)
+        ]
         for index in range(start, start + count):
             named += [(f"{network.layer_prefix}.{index}.{module.name}", module) for module in network.layers[index]]
         if stage == last:

@@ -19,6 +19,9 @@ from kvcore.subject import drafter_config
 WIDENS_FROM = (0, 28, 0)
 """Release from which Kimi's narrow shares of experts are padded (vLLM 0.28.0 `KimiMoE`)."""
 
+TOWERS_ONCE_FROM = (0, 33, 0)
+"""Release from which only the first pipeline stage builds towers (vLLM 0.33.0 `SupportsMultiModal._mark_tower_model`)."""
+
 SHARES_FROM = (0, 33, 0)
 """Release from which what a drafter shares with the model was read (vLLM 0.33.0 `load_eagle_model`)."""
 
@@ -55,6 +58,7 @@ def weigh_deployment(request: Request, config: ModelConfig, settings: EngineSett
         data=settings.data_parallel_size,
         expert_parallel=request.enable_expert_parallel,
         widens_narrow_experts=release >= WIDENS_FROM,
+        towers_everywhere=release < TOWERS_ONCE_FROM,
     )
     # Kernels are picked by the major capability alone, so cards of one generation are weighed once.
     major = settings.gpu.capability[0] if settings.gpu.compute_capability else HOPPER
@@ -122,5 +126,10 @@ def known_weights(
 
 def whole_bytes(config: ModelConfig, dtype: str) -> int:
     """Bytes of the model's tensors, each once, as one GPU would hold them."""
-    layers = len(network_of(config).layers)
-    return weigh(config, Ranks(), (layers,), dtype).bytes_per_gpu
+    return _whole_bytes(checkpoint_of(config), dtype)
+
+
+@lru_cache(maxsize=16)
+def _whole_bytes(checkpoint: Checkpoint, dtype: str) -> int:
+    layers = len(network_of(checkpoint.config).layers)
+    return weigh(checkpoint.config, Ranks(), (layers,), dtype).bytes_per_gpu
