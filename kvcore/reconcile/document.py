@@ -110,7 +110,7 @@ def _verdict(found: Reconciliation) -> Iterator[Block]:
     )
     yield Note(kind, (Strong(words),))  # type: ignore[arg-type]
     for note in _release_notes(found):
-        yield Note("warning", (note,))
+        yield Note("warning" if " is newer than " in note else "info", (note,))
     if found.prediction is not None:
         for error in found.prediction.errors:
             yield Note("error", (Strong(error.field), " = ", Code(error.value), f": {error.rule}. {error.remedy}"))

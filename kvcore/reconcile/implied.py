@@ -230,7 +230,9 @@ def _questions(record: LogRecord, request: Mapping[str, Any], *, variant: bool) 
     if record.engine == "vllm" and "max_model_len" not in request:
         questions.append(Question("max_model_len", "The log prints no length. The model's own limit is assumed."))
     if record.engine == "vllm" and not {"available_kv_cache_gib", "kv_cache_memory_bytes"} & set(request):
-        text = 'The line "Available KV cache memory" is missing; without the budget, blocks and tokens cannot be predicted.'
+        negative = record.first("available_kv_gib") is not None
+        state = "says that nothing is left for the cache" if negative else "is missing"
+        text = f'The line "Available KV cache memory" {state}; without a budget, blocks and tokens cannot be predicted.'
         questions.append(Question("available_kv_cache_gib", text))
     if record.engine == "sglang" and "mem_fraction_static" not in request:
         text = "The log does not print the static fraction; its default depends on the GPU and other flags."

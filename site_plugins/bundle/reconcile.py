@@ -14,9 +14,24 @@ _FIELDS = (
     ("gpu", "GPU", "taken from the log's total memory where one card has it"),
     ("engine_version", "Engine version", "taken from the log"),
     ("kv_cache_dtype", "KV cache dtype", "as the flags say"),
+    ("tensor_parallel_size", "Tensor parallel size", "from the arguments or the names of workers"),
+    ("mem_fraction_static", "Static fraction (SGLang)", "from the arguments"),
     ("reported_tokens", "Reported tokens", "only where the log's own line is missing"),
 )
 """Name, label, and what stands in the empty field."""
+
+EXAMPLE = """\
+(APIServer pid=1) INFO [utils.py:233] non-default args: {'model': 'Qwen/Qwen3.6-35B-A3B', 'max_model_len': 131072, \
+'gpu_memory_utilization': 0.95, 'enable_prefix_caching': False}
+(EngineCore pid=153) INFO [core.py:105] Initializing a V1 LLM engine (v0.19.2rc1.dev134+gfe9c3d6c5) with config: \
+dtype=torch.bfloat16, max_seq_len=131072, tensor_parallel_size=1, kv_cache_dtype=auto
+(EngineCore pid=153) INFO [interface.py:606] Setting attention block size to 1056 tokens to ensure that attention page size is \
+>= mamba page size.
+(EngineCore pid=153) INFO [gpu_worker.py:440] Available KV cache memory: 47.55 GiB
+(EngineCore pid=153) INFO [kv_cache_utils.py:1337] GPU KV cache size: 623,040 tokens
+(EngineCore pid=153) INFO [kv_cache_utils.py:1342] Maximum concurrency for 131,072 tokens per request: 18.44x
+"""
+"""Lines of a public log (djangodevreng/dgx-spark-benchmarks) of a hybrid model, whose token line is the one most misread."""
 
 
 def reconcile_html(bundle: Bundle, base: str, suggestions: Mapping[str, Sequence[str]]) -> str:
@@ -40,13 +55,17 @@ aria-describedby="kv-log-help" placeholder="Paste the log here"></textarea></div
 <p class="kv-field__help" id="kv-log-help">The log is read in this page by kvcore and sent nowhere. Names, paths and hosts in it
 are not shown again.</p>
 </div>
-<details class="kv-fold"><summary>What the log does not say</summary>
+<details class="kv-fold"><summary>State what the log does not say</summary>
 <fieldset class="kv-group">
 <legend>Stated by you, before the log</legend>
 {fields}
+<div class="kv-field"><label for="kv-log-config">config.json</label>
+<div class="kv-field__control"><textarea id="kv-log-config" name="config" rows="4" spellcheck="false"
+placeholder="of a model that is not in the catalogue"></textarea></div></div>
 </fieldset>
 </details>
-<p class="kv-form__end"><button type="submit" class="kv-button">Read the log</button></p>
+<p class="kv-form__end"><button type="submit" class="kv-button">Read the log</button>
+<button type="button" class="kv-button" data-kv-part="example" data-kv-example="{escape(EXAMPLE)}">Read an example</button></p>
 </form>
 <div class="kv-progress" data-kv-part="status" data-kv-phase="idle">
 <p role="status">Python starts when you turn to the box.</p>

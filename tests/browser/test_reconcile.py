@@ -14,6 +14,11 @@ ARGUMENTS = (
     "non-default args: {'model': 'meta-llama/Llama-3.1-8B-Instruct', 'host': 'gpu-box-17', 'max_model_len': 4096}\n"
 )
 START = 120_000
+PASTE = """(box, text) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", text);
+  box.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}"""
 MOST_BYTES = 200_000_000
 
 
@@ -49,3 +54,16 @@ def test_a_file_is_read_in_the_page_and_a_larger_one_is_left_to_the_command(
     chooser.set_input_files(small)
 
     assert "Logged and computed" in answer_number(watched, 1)
+
+
+def test_an_example_is_read_at_a_click_and_a_long_text_is_not_laid_out_in_the_box(watched: Page, site_url: str) -> None:
+    watched.goto(f"{site_url}/reconcile/")
+    watched.get_by_role("button", name="Read an example").click()
+    assert "Every figure is equal to what kvcore computes." in answer_number(watched, 1)
+
+    long = ARGUMENTS + vllm_log(REQUEST) + "INFO: 200 OK\n" * 20_000
+    box = watched.get_by_label("Start-up log")
+    box.evaluate(PASTE, long)
+
+    assert "Logged and computed" in answer_number(watched, 2)
+    expect(box).to_have_value("")

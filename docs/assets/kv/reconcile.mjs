@@ -28,6 +28,7 @@ export function bindReconcile(root) {
   const answer = part(root, "answer", HTMLElement);
   const box = part(form, "log", HTMLTextAreaElement);
   const picker = part(form, "file", HTMLInputElement);
+  const example = part(form, "example", HTMLButtonElement);
   const { placeholder } = box;
   const client = windowClient(bundleAddress(root.dataset.kvBundle));
   /** A chosen file or a long text, which the box does not show. @type {Blob | undefined} */
@@ -36,7 +37,7 @@ export function bindReconcile(root) {
   let timer;
 
   const ask = async () => {
-    const log = chosen ?? new Blob([box.value.trim()]);
+    const log = chosen ?? new Blob(box.value.trim() === "" ? [] : [box.value]);
     if (log.size === 0 && !String(new FormData(form).get("reported_tokens") ?? "")) return;
     answer.ariaBusy = "true";
     try {
@@ -67,6 +68,11 @@ export function bindReconcile(root) {
     }
     await hold(file, `A file of ${file.size.toLocaleString("en")} bytes`);
   };
+  const forget = () => {
+    chosen = undefined;
+    picker.value = "";
+    box.placeholder = placeholder;
+  };
   const hold = async (/** @type {Blob} */ log, /** @type {string} */ shown) => {
     chosen = log;
     box.value = "";
@@ -81,11 +87,13 @@ export function bindReconcile(root) {
   });
   form.addEventListener("input", (event) => {
     if (event.target === picker) return;
-    if (event.target === box) {
-      chosen = undefined;
-      box.placeholder = placeholder;
-    }
+    if (event.target === box) forget();
     changed();
+  });
+  example.addEventListener("click", () => {
+    forget();
+    box.value = example.dataset.kvExample ?? "";
+    void ask();
   });
   picker.addEventListener("change", () => void take(picker.files?.[0]));
   box.addEventListener("paste", (event) => {
