@@ -19,7 +19,7 @@ from kvcore.budget.weights.parts.deepseek_towers import (
     row_separators,
     view_separator,
 )
-from kvcore.budget.weights.parts.facts import ModelBlock
+from kvcore.budget.weights.parts.facts import ModelBlock, flag
 from kvcore.budget.weights.parts.feed_forward import gated_mlp
 from kvcore.budget.weights.parts.glm_towers import glm4v_vision, glm_ocr_vision
 from kvcore.budget.weights.parts.image_towers import (
@@ -69,6 +69,16 @@ def around(*towers: ModelBlock, unloaded: Callable[[ModelConfig], int | None] | 
     return build
 
 
+def dropped_biases(config: ModelConfig) -> int:
+    """Biases of queries, keys and values that a config without a text section states at its root.
+
+    The engine's config class does not pass them on to the language model (transformers 5.20 `Glm4vConfig`).
+    """
+    is_dropped = bool(config.root.get("attention_bias")) and not flag(config, "attention_bias")
+    outputs = (config.num_attention_heads + 2 * config.num_key_value_heads) * config.head_dim
+    return config.num_hidden_layers * outputs if is_dropped else 0
+
+
 GLM4_BLOCKS = (grouped_query(qkv_bias="attention_bias"), gated_mlp(intermediate="intermediate_size=13696"))
 """GLM-4 with what Hugging Face `Glm4vTextConfig` supplies."""
 
@@ -80,7 +90,9 @@ WRAPPED: Mapping[str, Builder] = {
     "DeepseekOCR2ForCausalLM": replace(
         DEEPSEEK_MOE, first=(deepseek_ocr2_vision,), every=(view_separator,), nested=True
     ),
-    "Glm4vForConditionalGeneration": Decoder(blocks=GLM4_BLOCKS, norms=4, first=(glm4v_vision,), nested=True),
+    "Glm4vForConditionalGeneration": Decoder(
+        blocks=GLM4_BLOCKS, norms=4, first=(glm4v_vision,), nested=True, unloaded=dropped_biases
+    ),
     "Glm4vMoeForConditionalGeneration": Decoder(blocks=GLM4_MOE_BLOCKS, first=(glm4v_vision,), nested=True),
     "GlmAsrForConditionalGeneration": Decoder(
         blocks=(grouped_query(qkv_bias="attention_bias"), gated_mlp()), first=(glm_asr,), nested=True
