@@ -106,7 +106,9 @@ def test_a_sweep_is_drawn_listed_and_saved_as_kvcore_computes_it(calculator: Cal
     )
     axes: dict[str, list[Any]] = {"kv_cache_dtype": ["auto", "fp8"], "max_model_len": [8192, 32768]}
     expect(found.locator("tbody tr")).to_have_count(4)
-    expect(found.locator("polyline")).to_have_count(2)
+    cells = found.locator("figure[data-kv-chart=sweep] .layer_2_marks text")
+    figures = [point.figures["capacity.concurrency.engine_log"] for point in sweep(DEPLOYMENT, axes).points]
+    expect(cells).to_have_text([f"{figure:,.2f}" for figure in figures], timeout=START_TIMEOUT)
     with calculator.page.expect_download() as saved:
         calculator.page.locator("[data-kv-part=sweep] [data-kv-do=csv]").click()
     saved.value.save_as(tmp_path / "sweep.csv")
@@ -120,7 +122,7 @@ def test_requests_against_context_are_drawn_and_listed(calculator: Calculator) -
     assert [int(str(item.get_attribute("value"))) for item in found.locator("td data").all()] == [
         length for _, length in curve
     ]
-    expect(found.locator("polyline")).to_have_count(1)
+    expect(found.locator("figure[data-kv-chart=iso] .mark-line path")).to_have_count(1, timeout=START_TIMEOUT)
 
 
 def test_deployments_are_compared_with_their_differences_named_and_kept_across_a_reload(calculator: Calculator) -> None:
@@ -168,4 +170,8 @@ def test_each_changed_input_says_what_it_does(calculator: Calculator) -> None:
     expect(chip).to_have_text(
         f"KV cache dtype fp8: {before.capacity.concurrency.engine_log:,.2f} → {after.capacity.concurrency.engine_log:,.2f}",
         timeout=START_TIMEOUT,
+    )
+    mark = calculator.page.locator("[data-kv-field=kv_cache_dtype] .kv-field__change")
+    expect(mark).to_have_text(
+        f"{before.capacity.concurrency.engine_log:,.2f} → {after.capacity.concurrency.engine_log:,.2f}"
     )

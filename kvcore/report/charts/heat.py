@@ -85,7 +85,7 @@ def heat_map(cells: Sequence[Cell], across: str, up: str, what: str) -> dict[str
         layers.append(
             {
                 "mark": {"type": "text", "fontSize": 11, "limit": wide - 4},
-                "encoding": {**place, "text": {"field": "text"}, "color": colour},
+                "encoding": {**place, "text": {"field": "text"}, "color": colour, "tooltip": told},
             }
         )
     values = [

@@ -146,7 +146,13 @@ def _spec(bars: Sequence[Bar]) -> dict[str, object]:
         {
             "transform": [{"filter": "datum.label !== ''"}],
             "mark": {"type": "text", "fontSize": 11},
-            "encoding": {"x": {**x, "field": "middle"}, "y": y, "text": {"field": "label"}, "color": text},
+            "encoding": {
+                "x": {**x, "field": "middle"},
+                "y": y,
+                "text": {"field": "label"},
+                "color": text,
+                "tooltip": told,
+            },
         },
         {
             "data": {"values": [{"row": bar.name, "start": 0, "caption": bar.caption} for bar in bars]},
