@@ -151,7 +151,8 @@ def _row(item: Deployment, calculator: str) -> Row:
     budget, capacity, weights = item.report.budget, item.report.capacity, item.report.weights
     interval = budget.interval_bytes if budget else None
     link = calculator_link(calculator, item.request)
-    own: Text = (gibibytes("weights.bytes_per_gpu", weights.bytes_per_gpu),) if weights else (UNKNOWN,)
+    # What is taken off the budget: the tensors, and what loading adds to them.
+    own: Text = (gibibytes("weights.loaded_bytes", weights.loaded_bytes),) if weights else (UNKNOWN,)
     if budget is None or capacity is None or not budget.kv_cache_bytes:
         return Row(((item.name,), ("does not start",), ("",), ("weights",), ("",), ("none left",), ("",), own))
     between = f"{readable_bytes(interval[0])} – {readable_bytes(interval[1])}" if interval else UNKNOWN
