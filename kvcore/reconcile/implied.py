@@ -12,6 +12,7 @@ from typing import Any
 from kvcore.catalog import find_model, load_gpus
 from kvcore.catalog.models import model_keys
 from kvcore.errors import KvcoreError
+from kvcore.reconcile.budget_line import logged_budget
 from kvcore.reconcile.free_memory import AFTER, BEFORE, least_after, least_before
 from kvcore.reconcile.kin import catalogue_kin
 from kvcore.reconcile.record import LogRecord
@@ -126,7 +127,7 @@ def _put_figures(record: LogRecord, put: Any) -> None:
         numbers = [int(word[2:]) for word in ranks if word.startswith(prefix) and word[2:].isdigit()]
         if numbers and max(numbers) > 0 and record.engine == "vllm":
             put(field, max(numbers) + 1, "worker names")
-    available = record.first("available_kv_gib")
+    available = logged_budget(record)
     if available is not None and record.engine == "vllm" and available.value > 0:
         put("available_kv_cache_gib", float(available.value), f"line {available.line}")
 
@@ -230,7 +231,7 @@ def _questions(record: LogRecord, request: Mapping[str, Any], *, variant: bool) 
     if record.engine == "vllm" and "max_model_len" not in request:
         questions.append(Question("max_model_len", "The log prints no length. The model's own limit is assumed."))
     if record.engine == "vllm" and not {"available_kv_cache_gib", "kv_cache_memory_bytes"} & set(request):
-        negative = record.first("available_kv_gib") is not None
+        negative = logged_budget(record) is not None
         state = "says that nothing is left for the cache" if negative else "is missing"
         text = f'The line "Available KV cache memory" {state}; without a budget, blocks and tokens cannot be predicted.'
         questions.append(Question("available_kv_cache_gib", text))

@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 from kvcore.arithmetic import GIB, cdiv
+from kvcore.reconcile.budget_line import logged_budget
 from kvcore.reconcile.record import LogRecord
 
 DEFAULT_BLOCK_SIZE = 16
@@ -93,7 +94,7 @@ def _blocks(record: LogRecord, size: int, groups: int, charged: int | None) -> t
 
 
 def _budget(record: LogRecord) -> Range | None:
-    available = record.first("available_kv_gib")
+    available = logged_budget(record)
     if available is None or available.value <= 0:
         return None
     low, high = available.interval

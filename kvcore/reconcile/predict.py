@@ -13,6 +13,7 @@ from typing import Any
 from kvcore.answer import answer
 from kvcore.arithmetic import GIB
 from kvcore.errors import FieldError
+from kvcore.reconcile.budget_line import logged_budget
 from kvcore.reconcile.computed import Computed, of_report, quickly
 from kvcore.reconcile.free_memory import AFTER, BEFORE, least_after, least_before
 from kvcore.reconcile.record import LogFigure, LogRecord
@@ -142,7 +143,7 @@ def of_tokens(record: LogRecord, tokens: int) -> Prediction:
 
 def _reach(record: LogRecord, request: Mapping[str, Any], computed: Computed) -> float:
     """How far, in percent, the ends of the printed budget can lie from its middle: its last digit and two blocks."""
-    figure, gib = record.first("available_kv_gib"), request.get("available_kv_cache_gib")
+    figure, gib = logged_budget(record), request.get("available_kv_cache_gib")
     if request.get("engine") == "sglang" or figure is None or not gib:
         return 100.0
     low, high = figure.interval
@@ -161,7 +162,7 @@ def _budgets(record: LogRecord, request: Mapping[str, Any]) -> tuple[Fields, Fie
     if request.get("engine") == "sglang":
         return plain, {}, _sglang_ends(record, request)
     if "available_kv_cache_gib" in request:
-        figure = record.first("available_kv_gib")
+        figure = logged_budget(record)
         given = Fraction(str(request["available_kv_cache_gib"]))
         low, high = figure.interval if figure is not None and figure.value == given else (given, given)
         low_bytes, high_bytes = max(1, ceil(low * GIB)), max(1, floor(high * GIB))

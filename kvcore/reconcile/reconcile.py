@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from kvcore.answer import answer
 from kvcore.arithmetic import GIB
+from kvcore.reconcile.budget_line import logged_budget
 from kvcore.reconcile.diagnose import Diagnosis, diagnose
 from kvcore.reconcile.implied import Implied, implied_request
 from kvcore.reconcile.invert import Inversion, invert
@@ -148,7 +149,7 @@ def _inversion(record: LogRecord, prediction: Prediction) -> Inversion | None:
 
 def _budget(record: LogRecord, request: Mapping[str, Any]) -> Row | None:
     """The budget kvcore estimates from GPU and utilization beside the logged one."""
-    figure = record.first("available_kv_gib")
+    figure = logged_budget(record)
     if figure is None or "gpu" not in request or record.engine != "vllm":
         return None
     without = {

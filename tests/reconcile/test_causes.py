@@ -64,12 +64,29 @@ def test_weights_tell_more_ranks_from_a_smaller_dtype() -> None:
 
 
 def test_the_budget_of_another_worker_is_tried() -> None:
-    log = vllm_log(DENSE) + "(Worker_TP0 pid=2) Available KV cache memory: 39.97 GiB\n"
-    first = "(Worker_TP0 pid=1) Available KV cache memory: 41.50 GiB\n"
+    log = "(Worker_PP1 pid=2) Available KV cache memory: 41.50 GiB\n" + vllm_log(DENSE)
 
-    found = reconcile(read_log_text(first + log), DENSE)
+    found = reconcile(read_log_text(log), {**DENSE, "pipeline_parallel_size": 1})
 
     assert found.diagnoses[0].key == "another_rank"
+
+
+def test_the_least_budget_of_the_workers_that_share_a_cache_counts() -> None:
+    more = "(Worker_TP0 pid=2) Available KV cache memory: 41.50 GiB\n"
+    later = "(Worker_TP1 pid=3) Available KV cache memory: 12.00 GiB\n"
+
+    found = reconcile(read_log_text(more + vllm_log(DENSE) + later), {**DENSE, "tensor_parallel_size": 1})
+
+    assert found.verdict == "equal"
+
+
+def test_the_budget_of_another_data_parallel_group_does_not_count() -> None:
+    other = "(EngineCore_DP1 pid=2) Available KV cache memory: 12.00 GiB\n"
+    own = vllm_log(DENSE).replace("EngineCore pid", "EngineCore_DP0 pid")
+
+    found = reconcile(read_log_text(other + own), DENSE)
+
+    assert found.verdict == "equal"
 
 
 def test_a_budget_with_fewer_digits_agrees_within_its_rounding() -> None:

@@ -29,6 +29,9 @@ def test_colours_prefixes_and_collectors_make_no_difference(case: Mapping[str, A
         f"\x1b[32m{case['line']}\x1b[0m",
         f"2026-05-05T12:00:00.000000000Z stderr F {case['line']}",
         f"May 05 12:00:00 host vllm[77]: {case['line']}",
+        f"vllm-1  | {case['line']}\r",
+        f"[pod/llm-0/server] {case['line']}",
+        f"\x1b[36m(RayWorkerWrapper pid=812, ip=10.0.0.7)\x1b[0m {case['line']}",
         json.dumps({"log": case["line"] + "\n", "stream": "stderr"}),
         json.dumps({"MESSAGE": case["line"], "_HOSTNAME": "host"}),
     )
