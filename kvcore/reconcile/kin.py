@@ -15,6 +15,8 @@ _BETWEEN_WORDS = re.compile(r"[-_\s/]+")
 _FORMAT = re.compile(r"(?:(?:u?int|fp|nvfp|mxfp|nf|bf|bnb|exl|i?q|gs?)\d\w*|w\d+a\d+|\d+bits?|\d+bpw)$", re.IGNORECASE)
 """A number format or a group size: ``int4``, ``nvfp4``, ``w8a8``, ``4bit``, ``q4_k``, ``g128``."""
 
+_EDITION = re.compile(r"v\d")
+
 _STORED = frozenset({
     "awq", "gptq", "autoround", "gguf", "ggml", "mlx", "marlin", "quantized", "quant", "qat", "unquantized",
     "dynamic", "static", "per", "channel", "tensor", "token", "group", "block", "quarot", "mindie", "smoothquant",
@@ -81,10 +83,11 @@ def _words(name: str) -> list[str]:
 
 
 def _core(words: Sequence[str]) -> tuple[str, ...]:
-    """What is left of a name; its first word is never a format."""
+    """What is left of a name; its first word is never a format, and a tuning may have a version of its own."""
     return tuple(
         word
         for place, word in enumerate(words)
+        if not (place and _EDITION.fullmatch(word) and words[place - 1] in _TAUGHT)
         if word not in _TAUGHT | _MAKERS | {"bf16"} and not (place and _is_storage(word))
     )
 

@@ -16,6 +16,7 @@ VARIANTS = (
     ("/data/hub/models/DeepSeek-R1-0528-w4a8-per-channel/", "deepseek-ai/DeepSeek-R1-0528"),
     ("vllm-ascend/Qwen3-Next-80B-A3B-Instruct-W8A8", "Qwen/Qwen3-Next-80B-A3B-Instruct"),
     ("casperhansen/deepseek-r1-distill-qwen-14b-awq", "Qwen/Qwen2.5-14B"),
+    ("huihui-ai/Huihui-gpt-oss-20b-mxfp4-abliterated-v2", "openai/gpt-oss-20b"),
     ("Qwen3-Coder-30B-A3B-Instruct-FP8", "Qwen/Qwen3-30B-A3B-Instruct-2507"),
 )
 STRANGERS = ("Qwen3.9-27B", "models/target", "poolside/Laguna-S-2.1-INT4", "", "int4", "instruct", "Qwen2.5-14B-Coder")
