@@ -1,54 +1,64 @@
 """The charts of a model's page, from the same questions its tables ask."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from kvcore.arithmetic import GIB
 from kvcore.catalog import ModelEntry, find_gpu
-from kvcore.report.charts import bytes_by_part, concurrency, memory_bars
+from kvcore.questions.many import requests_at_once
+from kvcore.report.charts import bytes_by_part, concurrency, concurrency_on, memory_bars
 from kvcore.report.document import Chart
+from kvcore.report.sections.wording import engine_name
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.deployments import Deployment
+from site_plugins.pages.deployments import Deployment, deployments
 from site_plugins.pages.facts import weight_bytes
 from site_plugins.pages.requests import cell_request
-from site_plugins.pages.scenarios import BUDGETS, DEPLOYMENT_SIZES, MEMORY_GPUS, TENSOR_PARALLEL_SIZES
+from site_plugins.pages.scenarios import BUDGETS, DEPLOYMENT_SIZES, MEMORY_GPUS, TENSOR_PARALLEL_SIZES, WEIGHTS_SHARE
 
 _SHORTEST = 1024
 _FIRST_OF_CONCURRENCY = 2048
 
 
-def memory_chart(entry: ModelEntry, length: int, ask: Ask) -> Chart | None:
-    """Returns where the memory goes: of each card the fewest that start the engine, and of the first the next fewer.
+def drawn_deployments(entry: ModelEntry, length: int, ask: Ask) -> tuple[Deployment, ...]:
+    """Returns the deployments a page draws: of each card the fewest that start the engine, and of the first half as many.
+
+    None where the weights are not known, so that no budget is estimated.
 
     Args:
         entry: The model.
         length: Context that the deployments are asked for.
         ask: Answers a request.
     """
+    if not deployments(entry, ask):
+        return ()
     shown: list[Deployment] = []
     for gpu in MEMORY_GPUS:
-        found = _fewest(entry, gpu, length, ask)
-        # What one size less lacks is said once.
-        shown += found if not shown else found[-1:]
-    return memory_bars({item.name: item.report for item in shown})
+        sizes = _holding(gpu, weight_bytes(entry) or 0)
+        found = next((item for item in _asked(entry, gpu, sizes, length, ask) if item.starts), None)
+        if found and not shown and found.size > 1:
+            # What half as many lack is said once.
+            shown += _asked(entry, gpu, (found.size // 2,), length, ask)
+        shown += [found] if found else list(_asked(entry, gpu, sizes[-1:], length, ask))
+    return tuple(shown)
 
 
-def _fewest(entry: ModelEntry, gpu: str, length: int, ask: Ask) -> list[Deployment]:
-    """The fewest cards that start the engine, after the next fewer ones; the most cards where none do."""
-    tried: list[Deployment] = []
-    weights = weight_bytes(entry) or 0
-    memory = find_gpu(gpu).usable_bytes or 1
-    for index, size in enumerate(DEPLOYMENT_SIZES):
-        following = DEPLOYMENT_SIZES[min(index + 1, len(DEPLOYMENT_SIZES) - 1)]
-        if weights > following * memory and size != following:
-            continue  # nor would twice as many hold the weights
+def memory_chart(drawn: Sequence[Deployment]) -> Chart | None:
+    """Returns where the memory of each deployment goes."""
+    return memory_bars({item.name: item.report for item in drawn})
+
+
+def _holding(gpu: str, weights: int) -> tuple[int, ...]:
+    """Numbers of cards worth asking for: those that hold the weights, the most where none do."""
+    memory = find_gpu(gpu).usable_bytes or 0
+    return tuple(size for size in DEPLOYMENT_SIZES if weights <= size * memory * WEIGHTS_SHARE) or DEPLOYMENT_SIZES[-1:]
+
+
+def _asked(entry: ModelEntry, gpu: str, sizes: Sequence[int], length: int, ask: Ask) -> Iterator[Deployment]:
+    """Deployments for which kvcore estimates a budget, one at a time."""
+    for size in sizes:
         request = {"model": entry.id, "gpu": gpu, "tensor_parallel_size": size, "max_model_len": length}
         report = ask(request)
-        if report.errors or report.budget is None or report.budget.kind != "estimated":
-            continue
-        tried.append(Deployment(gpu, size, request, report))
-        if tried[-1].starts:
-            break
-    return tried[-2:]
+        if not report.errors and report.budget is not None and report.budget.kind == "estimated":
+            yield Deployment(gpu, size, request, report)
 
 
 def doublings(limit: int) -> tuple[int, ...]:
@@ -66,9 +76,19 @@ def part_chart(request: Mapping[str, object], limit: int, ask: Ask) -> Chart | N
     return bytes_by_part([ask({**request, "max_model_len": length}) for length in doublings(limit)])
 
 
-def concurrency_chart(model: str, lengths: Sequence[int], ask: Ask) -> Chart | None:
-    """Returns requests at once against context for the deployments of the capacity matrix."""
-    longer = tuple(sorted({_FIRST_OF_CONCURRENCY, *lengths})) if lengths[-1] > _FIRST_OF_CONCURRENCY else lengths
+def concurrency_chart(model: str, drawn: Sequence[Deployment], lengths: Sequence[int], ask: Ask) -> Chart | None:
+    """Returns requests at once against context on several GPUs; over given budgets where none is estimated.
+
+    Args:
+        model: Catalogue id.
+        drawn: The deployments, with estimated budgets.
+        lengths: Context lengths.
+        ask: Answers a request.
+    """
+    longer = tuple(sorted({_FIRST_OF_CONCURRENCY, *lengths})) if lengths[-1] > _FIRST_OF_CONCURRENCY else tuple(lengths)
+    if drawn:
+        engine = engine_name(drawn[0].report)
+        return concurrency_on(_served(model, drawn, longer), engine, "; budgets are estimated")
     return concurrency(
         {
             f"tp {size} · {budget // GIB} GiB": [ask(cell_request(model, budget, size, length)) for length in longer]
@@ -76,3 +96,16 @@ def concurrency_chart(model: str, lengths: Sequence[int], ask: Ask) -> Chart | N
             for size in TENSOR_PARALLEL_SIZES
         }
     )
+
+
+def _served(
+    model: str, drawn: Sequence[Deployment], lengths: Sequence[int]
+) -> dict[str, list[tuple[int, float | None]]]:
+    """Requests at once of each deployment at each length."""
+    asked = [
+        {"gpu": item.gpu, "tensor_parallel_size": item.size, "max_model_len": length}
+        for item in drawn
+        for length in lengths
+    ]
+    found = iter(requests_at_once(model, asked))
+    return {item.name: [(length, next(found).requests) for length in lengths] for item in drawn}

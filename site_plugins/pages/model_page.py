@@ -30,7 +30,7 @@ from site_plugins.pages.engines_beside import engine_blocks
 from site_plugins.pages.facts import STATUS_WORDS, context_limit, contexts, parameters
 from site_plugins.pages.generated import GeneratedFile, Html, as_text, front_matter, page
 from site_plugins.pages.matrix import capacity_matrix
-from site_plugins.pages.model_charts import concurrency_chart, memory_chart, part_chart
+from site_plugins.pages.model_charts import concurrency_chart, drawn_deployments, memory_chart, part_chart
 from site_plugins.pages.requests import calculator_link
 from site_plugins.pages.scenarios import HEADLINE_CONTEXT
 from site_plugins.published.places import model_data
@@ -141,10 +141,11 @@ def _charts(entry: ModelEntry, report: Report, ask: Ask) -> dict[str, Chart]:
     limit = context_limit(entry, ask)
     if report.errors or limit is None:
         return {}
+    drawn = drawn_deployments(entry, min(HEADLINE_CONTEXT, limit), ask)
     charts = {
         "one-request": part_chart(opening_request(entry, ask), limit, ask),
-        "capacity": concurrency_chart(entry.id, contexts(limit), ask),
-        "memory": memory_chart(entry, min(HEADLINE_CONTEXT, limit), ask),
+        "capacity": concurrency_chart(entry.id, drawn, contexts(limit), ask),
+        "memory": memory_chart(drawn),
     }
     return {anchor: chart for anchor, chart in charts.items() if chart is not None}
 

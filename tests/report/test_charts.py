@@ -3,7 +3,7 @@ from dataclasses import replace
 from typing import Any
 
 from kvcore.arithmetic import MIB
-from kvcore.report.charts import COLOURS, bytes_by_part, concurrency, explorable
+from kvcore.report.charts import COLOURS, bytes_by_part, concurrency, concurrency_on, explorable
 from kvcore.report.document import plain
 from kvcore.report.report import Report
 from tests.report.reports import REPORT
@@ -115,3 +115,22 @@ def test_a_printed_chart_carries_nothing_for_the_pointer() -> None:
     layers: Any = chart.spec["layer"]
     assert not any("params" in layer for layer in layers)
     assert "usermeta" not in chart.spec
+
+
+def test_a_short_axis_of_lengths_steps_by_a_power_of_two() -> None:
+    chart = concurrency({"tp 1": [at_length(2048, requests=4.0), at_length(4096)]})
+    assert chart is not None
+    layers: Any = chart.spec["layer"]
+    assert layers[0]["encoding"]["x"]["axis"]["values"] == [2048, 2560, 3072, 3584, 4096]
+
+
+def test_figures_alone_make_the_same_chart_as_reports() -> None:
+    reports = [at_length(SHORT, requests=8.0), at_length(LONG, requests=2.0)]
+    assert concurrency({"tp 1": reports}) == concurrency_on({"tp 1": [(SHORT, 8.0), (LONG, 2.0)]}, "vLLM 0.33.0")
+
+
+def test_a_length_that_does_not_fit_ends_the_line_and_says_so_in_the_table() -> None:
+    chart = concurrency_on({"1 × H100": [(SHORT, 8.0), (2048, 4.0), (LONG, None)]}, "vLLM 0.33.0")
+    assert chart is not None
+    assert [across for _, across, _ in values(chart.spec)] == [SHORT, 2048]
+    assert plain(chart.table.rows[0].cells[3]) == "does not fit"

@@ -4,8 +4,8 @@ Nothing is told by colour alone, and every chart carries the table that says the
 the table keeps whole bytes.
 """
 
-from kvcore.report.charts.lines import bytes_by_part, concurrency
+from kvcore.report.charts.lines import bytes_by_part, concurrency, concurrency_on
 from kvcore.report.charts.memory import memory_bars
 from kvcore.report.charts.style import COLOURS, explorable
 
-__all__ = ["COLOURS", "bytes_by_part", "concurrency", "explorable", "memory_bars"]
+__all__ = ["COLOURS", "bytes_by_part", "concurrency", "concurrency_on", "explorable", "memory_bars"]

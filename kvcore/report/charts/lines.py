@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from kvcore.arithmetic import MIB
 from kvcore.report.charts.plot import Line, plot
-from kvcore.report.document import Chart, Column, Figure, Row, Table, Text
+from kvcore.report.document import Chart, Column, Row, Table, Text
 from kvcore.report.figures import UNKNOWN, byte_count, count, times
 from kvcore.report.report import Report
 from kvcore.report.sections.wording import engine_name, tones_by_name, value_of
+
+Served = Sequence[tuple[int, float | None]]
 
 _ACROSS = "tokens of context (k = 1,024)"
 
@@ -41,12 +43,25 @@ def bytes_by_part(reports: Sequence[Report]) -> Chart | None:
 def concurrency(series: Mapping[str, Sequence[Report]]) -> Chart | None:
     """Returns requests at once against context, one line per deployment; ``None`` where nothing was answered.
 
-    Deployments with the same figures at every length share a line, and its name says so.
-
     Args:
         series: Answers at growing ``max_model_len`` by the deployment's name, as "tp 8 · 40 GiB".
     """
-    found = {name: _concurrencies(reports) for name, reports in series.items()}
+    engine = next((engine_name(report) for reports in series.values() for report in reports if report.engine), "")
+    served = {name: [(_length(report), _logged(report)) for report in reports] for name, reports in series.items()}
+    return concurrency_on(served, engine)
+
+
+def concurrency_on(series: Mapping[str, Served], engine: str, condition: str = "") -> Chart | None:
+    """Returns the same from figures alone.
+
+    Deployments with the same figures at every length share a line, and its name says so.
+
+    Args:
+        series: For each deployment's name, (context, requests at once; None where it does not fit), the shortest first.
+        engine: Engine with its version.
+        condition: What else holds for all of them; ends the title.
+    """
+    found = {name: tuple((length, value) for length, value in served if value) for name, served in series.items()}
     found = {name: points for name, points in found.items() if points}
     if len({length for points in found.values() for length, _ in points}) < 2:
         return None
@@ -58,8 +73,7 @@ def concurrency(series: Mapping[str, Sequence[Report]]) -> Chart | None:
         Line(name=_joined(same), tone=tones[index % len(tones)], points=points)
         for index, (points, same) in enumerate(names.items())
     ]
-    engine = engine_name(next(report for reports in series.values() for report in reports if report.engine))
-    title = f"Requests at once against context, as {engine} logs them"
+    title = f"Requests at once against context, as {engine} logs them{condition}"
     return Chart(title, plot(lines, _ACROSS, "requests at once"), _concurrency_table(title, series), "concurrency")
 
 
@@ -90,12 +104,8 @@ def _part_points(reports: Sequence[Report], name: str, unit: int) -> tuple[tuple
     return tuple((length, size / unit) for length, size in sizes if size)
 
 
-def _concurrencies(reports: Sequence[Report]) -> tuple[tuple[int, float], ...]:
-    return tuple(
-        (_length(report), report.capacity.concurrency.engine_log)
-        for report in reports
-        if report.capacity and report.capacity.fits and report.capacity.concurrency.engine_log
-    )
+def _logged(report: Report) -> float | None:
+    return report.capacity.concurrency.engine_log if report.capacity and report.capacity.fits else None
 
 
 def _bytes_table(title: str, reports: Sequence[Report], names: Sequence[str]) -> Table:
@@ -120,18 +130,15 @@ def _bytes_table(title: str, reports: Sequence[Report], names: Sequence[str]) ->
     return Table(title, columns, rows)
 
 
-def _concurrency_table(title: str, series: Mapping[str, Sequence[Report]]) -> Table:
-    lengths = sorted({_length(report) for reports in series.values() for report in reports if report.request})
+def _concurrency_table(title: str, series: Mapping[str, Served]) -> Table:
+    lengths = sorted({length for served in series.values() for length, _ in served})
     columns = (Column("Deployment"), *(Column(f"{length:,}", "right", "tokens") for length in lengths))
     rows = []
-    for name, reports in series.items():
-        found = {_length(report): _requests(report) for report in reports}
+    for name, served in series.items():
+        found = {length: _requests(value) for length, value in served}
         rows.append(Row(((name,), *(found.get(length, (UNKNOWN,)) for length in lengths))))
     return Table(title, columns, tuple(rows))
 
 
-def _requests(report: Report) -> Text:
-    if report.capacity is None or not report.capacity.fits:
-        return ("does not fit",)
-    figure: Figure = times("capacity.concurrency.engine_log", report.capacity.concurrency.engine_log)
-    return (figure,)
+def _requests(value: float | None) -> Text:
+    return ("does not fit",) if value is None else (times("capacity.concurrency.engine_log", value),)

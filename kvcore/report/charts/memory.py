@@ -129,7 +129,13 @@ def _spec(bars: Sequence[Bar]) -> dict[str, object]:
         "scale": {"domain": [0, _gib(longest)], "nice": False},
         "axis": {"title": "GiB of one GPU", "format": ",~f", "tickCount": 6},
     }
-    y = {"field": "row", "type": "nominal", "axis": None, "sort": None, "scale": {"paddingInner": 0, "paddingOuter": 0}}
+    y: dict[str, Any] = {
+        "field": "row",
+        "type": "nominal",
+        "axis": None,
+        "sort": None,
+        "scale": {"paddingInner": 0, "paddingOuter": 0},
+    }
     colour = {
         "field": "term",
         "type": "nominal",
@@ -138,7 +144,7 @@ def _spec(bars: Sequence[Bar]) -> dict[str, object]:
     }
     told = tooltip(("row", "on"), ("term", "term"), ("size", "size"), ("kind", "kind"))
     text = {"condition": {"test": "datum.light", "value": COLOURS["page"]}, "value": COLOURS["ink"]}
-    layers = [
+    layers: list[dict[str, Any]] = [
         {
             "mark": {"type": "bar", "height": _BAR, "stroke": COLOURS["page"], "strokeWidth": 0.5},
             "encoding": {"x": x, "x2": {"field": "end"}, "y": y, "color": colour, "tooltip": told},
@@ -190,7 +196,7 @@ def _pieces(bars: Sequence[Bar], longest: int) -> list[dict[str, object]]:
 
 def _intervals(bars: Sequence[Bar], x: Mapping[str, Any], y: Mapping[str, Any]) -> list[dict[str, object]]:
     """Beneath each bar, the stretch within which the cache may begin, with a stop at both ends."""
-    values = []
+    values: list[dict[str, Any]] = []
     for bar in bars:
         if bar.interval is None:
             continue
@@ -200,8 +206,7 @@ def _intervals(bars: Sequence[Bar], x: Mapping[str, Any], y: Mapping[str, Any]) 
         values.append({"row": bar.name, "start": _gib(max(low, 0)), "end": _gib(max(high, 0)), "told": told})
     if not values:
         return []
-    data = {"values": values}
-    encoding: dict[str, Any] = {"x": x, "y": y, "tooltip": tooltip(("row", "on"), ("told", "cache between"))}
+    encoding: dict[str, Any] = {"y": y, "tooltip": tooltip(("row", "on"), ("told", "cache between"))}
     stop: dict[str, Any] = {
         "type": "tick",
         "size": 7,
@@ -210,16 +215,12 @@ def _intervals(bars: Sequence[Bar], x: Mapping[str, Any], y: Mapping[str, Any]) 
         "color": COLOURS["ink"],
     }
     rule: dict[str, Any] = {
-        "type": "rule",
-        "strokeWidth": 1.5,
-        "yOffset": _INTERVAL_DOWN,
-        "y2Offset": _INTERVAL_DOWN,
-        "color": COLOURS["ink"],
-    }
+        "type": "rule", "strokeWidth": 1.5, "yOffset": _INTERVAL_DOWN, "y2Offset": _INTERVAL_DOWN, "color": COLOURS["ink"]
+    }  # fmt: skip
+    stops = [{**value, "start": value[end]} for value in values for end in ("start", "end")]
     return [
-        {"data": data, "mark": rule, "encoding": {**encoding, "x2": {"field": "end"}}},
-        {"data": data, "mark": stop, "encoding": encoding},
-        {"data": data, "mark": stop, "encoding": {**encoding, "x": {**x, "field": "end"}}},
+        {"data": {"values": values}, "mark": rule, "encoding": {**encoding, "x": x, "x2": {"field": "end"}}},
+        {"data": {"values": stops}, "mark": stop, "encoding": {**encoding, "x": x}},
     ]
 
 

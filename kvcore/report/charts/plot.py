@@ -93,6 +93,11 @@ def plot(lines: Sequence[Line], across: str, up: str, *, lengths: bool = True) -
         {"field": "across", "title": across, "type": "quantitative", "format": ",~r"},
         {"field": "up", "title": up, "type": "quantitative", "format": ",.2~f"},
     ]
+    labels = _labels(lines, high)
+    # The page's colour behind the names keeps them apart from lines that run on beneath them.
+    halo: dict[str, Any] = {"color": COLOURS["page"], "stroke": COLOURS["page"], "strokeWidth": 4}
+    inks = [halo] if len({item["across"] for item in labels}) > 1 else []
+    inks.append({"color": COLOURS["ink"]})
     return specification(
         WIDTH,
         HEIGHT,
@@ -106,17 +111,13 @@ def plot(lines: Sequence[Line], across: str, up: str, *, lengths: bool = True) -
                 "mark": {"type": "point", "filled": True, "size": 24},
                 "encoding": {"x": x, "y": y, "color": colour, "tooltip": told[len(lines) == 1 and not names[0] :]},
             },
-            # The page's colour behind each name keeps it apart from lines that run on beneath it.
             *(
                 {
-                    "data": {"values": _labels(lines, high)},
+                    "data": {"values": labels},
                     "mark": {"type": "text", "align": "left", "dx": 9, "fontSize": 12, **ink},
                     "encoding": {"x": x, "y": y, "text": {"field": "line"}},
                 }
-                for ink in (
-                    {"color": COLOURS["page"], "stroke": COLOURS["page"], "strokeWidth": 4},
-                    {"color": COLOURS["ink"]},
-                )
+                for ink in inks
             ),
         ),
         data={"values": values},
@@ -129,6 +130,8 @@ def _across(scale: Scale, values: Sequence[float], title: str, *, lengths: bool)
         axis = {"title": title, "labelExpr": _LENGTH_LABEL}
     if scale.logarithmic:
         axis["values"] = _powers_of_two(min(values), max(values))
+    elif lengths:
+        axis["values"] = _round_lengths(scale)
     return {"field": "across", "type": "quantitative", "scale": _vega(scale, base=2), "axis": axis}
 
 
@@ -182,6 +185,12 @@ def _powers_of_two(low: float, high: float) -> list[int]:
     powers = range(ceil(log2(low)), floor(log2(high)) + 1)
     step = 2 if len(powers) > 8 else 1
     return [2**power for power in powers if step == 1 or power % 2 == 0]
+
+
+def _round_lengths(scale: Scale) -> list[int]:
+    """Four to eight steps of a power of two tokens within the axis."""
+    step = 2 ** max(0, floor(log2(scale.high - scale.low)) - 2)
+    return [step * number for number in range(ceil(scale.low / step), floor(scale.high / step) + 1)]
 
 
 def _ticks(low: float, high: float) -> list[float]:
