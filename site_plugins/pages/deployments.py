@@ -73,12 +73,24 @@ def deployments(entry: ModelEntry, ask: Ask) -> tuple[Deployment, ...]:
     limit = context_limit(entry, ask)
     length = min(HEADLINE_CONTEXT, limit) if limit else HEADLINE_CONTEXT
     found = []
-    for gpu, size in candidates(weight_bytes(entry)):
+    for gpu, size in candidates(weight_bytes(entry) or _weighed(entry, length, ask)):
         request = {"model": entry.id, "gpu": gpu, "tensor_parallel_size": size, "max_model_len": length}
         report = ask(request)
         if not report.errors and _estimated(report):
             found.append(Deployment(gpu, size, request, report))
     return tuple(found)
+
+
+def _weighed(entry: ModelEntry, length: int, ask: Ask) -> int | None:
+    """About how large the weights are where no size is published: as kvcore weighs them on the last deployment asked."""
+    request = {
+        "model": entry.id,
+        "gpu": DEPLOYMENT_GPUS[-1],
+        "tensor_parallel_size": DEPLOYMENT_SIZES[-1],
+        "max_model_len": length,
+    }
+    weights = ask(request).weights
+    return DEPLOYMENT_SIZES[-1] * weights.bytes_per_gpu if weights and weights.bytes_per_gpu else None
 
 
 def _estimated(report: Report) -> bool:

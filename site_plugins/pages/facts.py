@@ -21,6 +21,10 @@ KIND_SHORT = {
     "multi-head attention": "MHA",
     "multi-query attention": "MQA",
     "grouped-query attention": "GQA",
+    "compressed latent attention": "compressed latent",
+    "sliding windows": "windows",
+    "a sparse indexer": "indexer",
+    "local chunks": "chunks",
 }
 
 
@@ -33,7 +37,7 @@ def short_kind(kind: str) -> str:
     """Returns a kind with the usual abbreviations: "gated delta-net with grouped-query attention" as with GQA."""
     for name, short in KIND_SHORT.items():
         kind = kind.replace(name, short)
-    return capitalised(kind.replace(" with ", " + ").replace(" and ", " + ").replace(" a ", " "))
+    return capitalised(kind.replace(" with ", " + ").replace(" and ", " + "))
 
 
 def contexts(limit: int | None) -> tuple[int, ...]:

@@ -111,16 +111,17 @@ class _Column:
 
 
 def _columns() -> tuple[_Column, ...]:
+    # The answer first: a narrow screen shows the first columns only.
     return (
         _Column("model", "Model", kind="text"),
-        _Column("kind", "Mechanism", kind="text"),
-        *(_Column(f"token-tp{size}", "Per token", f"KiB per GPU, tp {size}") for size in SIZES),
-        _Column("state", "Per request", "MiB of state"),
         *(
-            _Column(f"requests-{length // KIB}k", f"Requests of {length // KIB}k", "at once", mark=" data-kv-requests")
+            _Column(f"requests-{length // KIB}k", f"Requests of {length // KIB}k", "at once")
             for length in INDEX_CONTEXTS
         ),
         _Column("fewest", "Starts on", f"{INDEX_GPU}, fewest", mark=" data-kv-fewest"),
+        _Column("kind", "Mechanism", kind="text"),
+        *(_Column(f"token-tp{size}", "Per token", f"KiB per GPU, tp {size}") for size in SIZES),
+        _Column("state", "Per request", "MiB of state"),
         _Column("context", "Context", "tokens"),
         _Column("status", "Status", kind="text"),
     )
@@ -130,10 +131,10 @@ def _row(entry: ModelEntry, summary: Summary) -> str:
     limit, state = summary.limit, summary.per_request
     cells = [
         _name(entry),
+        *_shown_on(summary),
         f'<td title="{escape(summary.kind)}">{escape(short_kind(summary.kind))}</td>',
         *(_bytes(size, KIB, "layout.bytes_per_token", summary.refusal) for size in summary.per_token),
         _bytes(state, MIB, "layout.bytes_per_request", summary.refusal),
-        *_shown_on(summary),
         _number(limit, grouped(limit), "request.max_model_len") if limit else _none(summary.refusal),
         _status(entry),
     ]

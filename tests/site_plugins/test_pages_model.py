@@ -229,4 +229,4 @@ def test_the_snippet_for_a_review_ends_with_a_permalink_to_the_same_question() -
 
 def test_a_mixed_kind_is_abbreviated_part_by_part() -> None:
     assert short_kind("gated delta-net with grouped-query attention") == "Gated delta-net + GQA"
-    assert short_kind("multi-head latent attention with a sparse indexer") == "MLA + sparse indexer"
+    assert short_kind("multi-head latent attention with a sparse indexer") == "MLA + indexer"
