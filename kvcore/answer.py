@@ -16,8 +16,9 @@ def answer(fields: Mapping[str, Any], sections: Collection[str] | None = None) -
 
     Args:
         fields: Request fields by name, as in JSON.
-        sections: Sections of figures that are wanted (``capacity``, ``request`` and so on), where not all are. The others,
-            the derivation and the warnings may then be left out; what is there is the same as in the whole report.
+        sections: Sections that are wanted (``capacity``, ``request`` and so on), where not all are. The others may then be
+            left out, as may what costs more than a section's own figures: derivation, warnings, and the capacity's
+            interval. What is there is the same as in the whole report.
 
     Returns:
         The report. Bad input and refusals of the engine stand in ``errors``; this function does not raise for them.

@@ -40,7 +40,7 @@ def longest_context(fields: Fields, requests: int, basis: Basis = "engine_log") 
 
 
 def _limit(fields: Fields) -> int:
-    report = ask(fields, COUNTED, max_model_len=None if "layout" not in fields else fields.get("max_model_len"))
+    report = ask(fields, ("inputs",), max_model_len=None if "layout" not in fields else fields.get("max_model_len"))
     value: Any = report.inputs["max_model_len"].value
     return int(value)
 

@@ -17,6 +17,9 @@ MOST_POINTS = 4096
 MOST_AXES = 2
 DEFAULT_FIGURES = ("capacity.concurrency.engine_log", "capacity.concurrency.held", "capacity.tokens.engine_log")
 
+_ONLY_WHOLE = "capacity.interval"
+"""What only whole reports have of the sections asked for."""
+
 _NAMES = frozenset(field.name for field in REQUEST_FIELDS)
 
 
@@ -64,7 +67,9 @@ def sweep(fields: Fields, axes: Mapping[str, Sequence[Any]], figures: Sequence[s
         raise input_error(
             "axes", f"{count:,} points", f"at most {MOST_POINTS:,} points are swept", "Give fewer values."
         )
-    sections = {"capacity", *(path.partition(".")[0] for path in figures)}
+    sections = None
+    if not any(path.startswith(_ONLY_WHOLE) for path in figures):
+        sections = {"capacity", *(path.partition(".")[0] for path in figures)}
     points = (
         _point(fields, dict(zip(axes, combination, strict=True)), figures, sections)
         for combination in itertools.product(*axes.values())
@@ -74,7 +79,9 @@ def sweep(fields: Fields, axes: Mapping[str, Sequence[Any]], figures: Sequence[s
     )
 
 
-def _point(fields: Fields, inputs: Mapping[str, Any], figures: Sequence[str], sections: Collection[str]) -> Point:
+def _point(
+    fields: Fields, inputs: Mapping[str, Any], figures: Sequence[str], sections: Collection[str] | None
+) -> Point:
     report = answer({**fields, **inputs}, sections)
     return Point(
         inputs=inputs,

@@ -29,6 +29,7 @@ from kvcore.report.report import (
     Capacity,
     CapacityInterval,
     Engine,
+    Input,
     Report,
     Source,
     Step,
@@ -119,27 +120,27 @@ def answer_vllm(request: Request, sections: Collection[str] | None = None) -> Re
 
     Args:
         request: The question.
-        sections: Sections that are wanted, where not all are: the others stay empty. A name that is not in
-            :data:`SECTIONS` asks for the whole report.
+        sections: Sections that are wanted, where not all are: the others stay empty, and so does the capacity's interval.
+            A name that is not in :data:`SECTIONS` asks for the whole report.
 
     Raises:
         KvcoreError: The input is wrong, the mechanism unknown, or the engine refuses.
     """
     result = work_out(request)
-    wanted = SECTIONS.keys() if sections is None or not SECTIONS.keys() >= set(sections) else set(sections)
-    made = {name: make(result) for name, make in SECTIONS.items() if name in wanted}
+    is_whole = sections is None or not SECTIONS.keys() >= set(sections)
+    made = {name: make(result) for name, make in SECTIONS.items() if is_whole or name in (sections or ())}
     settings = result.settings
     report = Report(
-        inputs=all_inputs(request, result.subject.name, {**settings.inputs, **result.budget.inputs}),
+        **{"inputs": {}, **made},
         kvcore_version=__version__,
         engine=Engine(name="vllm", version=settings.engine_version or settings.profile.version),
         model=result.subject.name,
-        **made,
     )
-    if len(wanted) < len(SECTIONS):
+    if not is_whole:
         return report
     return dataclasses.replace(
         report,
+        capacity=dataclasses.replace(made["capacity"], interval=_interval(result)),
         derivation=_derivation(result, made),
         warnings=_warnings(result),
         sources=_sources(result),
@@ -181,14 +182,12 @@ def _remedies(result: Answer) -> tuple[str, ...]:
 
 
 def _capacity(result: Answer) -> Capacity:
-    """The capacity, over the budget's interval and over all data-parallel ranks."""
-    return capacity_section(
-        result.plan, result.charge, result.budget, ranks=result.settings.data_parallel_size, interval=_interval(result)
-    )
+    """The capacity, over all data-parallel ranks too."""
+    return capacity_section(result.plan, result.charge, result.budget, ranks=result.settings.data_parallel_size)
 
 
 def _interval(result: Answer) -> CapacityInterval | None:
-    """The plans at both ends of the budget's interval; None where the budget has none."""
+    """The capacity at both ends of the budget's interval; None where the budget has none."""
     interval = result.budget.interval_bytes
     if interval is None or not result.plan.groups:
         return None
@@ -205,7 +204,12 @@ def _interval(result: Answer) -> CapacityInterval | None:
     return capacity_interval(*ends)
 
 
+def _inputs(result: Answer) -> dict[str, Input]:
+    return all_inputs(result.request, result.subject.name, {**result.settings.inputs, **result.budget.inputs})
+
+
 SECTIONS: Mapping[str, Callable[[Answer], Any]] = {
+    "inputs": _inputs,
     "budget": _budget,
     "layout": lambda result: layout_section(result.layout, result.plan, result.settings),
     "plan": lambda result: plan_section(result.plan, result.settings),
@@ -214,7 +218,7 @@ SECTIONS: Mapping[str, Callable[[Answer], Any]] = {
     "tax": _tax,
     "weights": _weights,
 }
-"""What fills the sections of figures; each needs the stages' results alone."""
+"""What fills the sections that need nothing but the stages' results."""
 
 
 def _warnings(result: Answer) -> tuple[str, ...]:

@@ -42,8 +42,11 @@ def check_heads_per_kv_head(num_attention_heads: int | None, layout: Layout, dec
     Raises:
         EngineRefusal: They do not divide evenly.
     """
-    dcp, kv_heads = decode_context_parallel_size, _most_kv_heads(layout)
-    if dcp == 1 or not num_attention_heads or not kv_heads:
+    dcp = decode_context_parallel_size
+    if dcp == 1 or not num_attention_heads:
+        return
+    kv_heads = _most_kv_heads(layout)
+    if not kv_heads:
         return
     queries = num_attention_heads // kv_heads
     if queries % dcp:
@@ -95,7 +98,7 @@ def _check_alibi(settings: PagingSettings, traits: Traits) -> None:
 
 def _check_mixed_head_sizes(layout: Layout, settings: PagingSettings) -> None:
     """Models of several head sizes run on Triton where FlashAttention 4 does not (vLLM 0.33.0 `Gemma4Config`)."""
-    sizes = {layer.cache.head_size for layer in layout.layers if isinstance(layer.cache, AttentionCache)}
+    sizes = {part.cache.head_size for part in layout.parts if isinstance(part.cache, AttentionCache)}
     old = settings.gpu.capability < ADA and settings.attention_backend is None
     if len(sizes) > 1 and old and settings.kv_cache_dtype.startswith("fp8"):
         rule = "vLLM runs models of several head sizes on Triton here, whose fp8 cache needs compute capability 8.9"
@@ -115,7 +118,7 @@ def _check_decode_context_parallel(layout: Layout, settings: PagingSettings, tra
     field = "decode_context_parallel_size"
     if tp % dcp:
         raise refusal(field, dcp, f"must divide tensor_parallel_size ({tp})", f"Use a divisor of {tp}.")
-    caches = [layer.cache for layer in layout.layers]
+    caches = [part.cache for part in layout.parts]
     if any(cache.growth == "sliding_window" for cache in caches):
         raise refusal(field, dcp, "vLLM does not share the tokens of sliding-window layers between ranks", "Use 1.")
     heads = _most_kv_heads(layout)
@@ -131,7 +134,7 @@ def _check_decode_context_parallel(layout: Layout, settings: PagingSettings, tra
 
 def _most_kv_heads(layout: Layout) -> int:
     """KV heads of the model, as the rules for shared tokens count them: none where anything keeps latents."""
-    caches = [layer.cache for layer in layout.layers]
+    caches = [part.cache for part in layout.parts]
     if any(isinstance(cache, LatentCache) for cache in caches):
         return 0
     return max((cache.num_kv_heads for cache in caches if isinstance(cache, AttentionCache)), default=0)

@@ -1,5 +1,6 @@
 """Which profile answers for which release."""
 
+import functools
 import re
 
 from kvcore.engines.vllm.profile import Profile
@@ -35,6 +36,7 @@ def find_profile(version: str | None) -> Profile:
     return older[-1]
 
 
+@functools.lru_cache(maxsize=64)
 def parse_release(version: str) -> Release:
     """The three numbers of a release.
 

@@ -1,5 +1,6 @@
 """Sections of the report from vLLM's plan: each function fills one contract key."""
 
+import math
 from fractions import Fraction
 
 from kvcore.arithmetic import cdiv
@@ -16,7 +17,6 @@ from kvcore.layout.layout import Layout
 from kvcore.report.report import (
     BudgetReport,
     Capacity,
-    CapacityInterval,
     Concurrency,
     GroupReport,
     LayoutReport,
@@ -159,9 +159,7 @@ def request_section(plan: Plan, charge: RequestCharge | None) -> RequestReport:
     )
 
 
-def capacity_section(
-    plan: Plan, charge: RequestCharge | None, budget: Budget, *, ranks: int, interval: CapacityInterval | None
-) -> Capacity:
+def capacity_section(plan: Plan, charge: RequestCharge | None, budget: Budget, *, ranks: int) -> Capacity:
     """What fits: the engine's figures, what can be held, and plain.
 
     Args:
@@ -169,7 +167,6 @@ def capacity_section(
         charge: What one request costs; None where nothing is cached.
         budget: The cache budget.
         ranks: Data-parallel ranks, each with a cache of its own.
-        interval: The figures at both ends of an estimated budget's interval.
     """
     if charge is None:
         nothing = Concurrency(engine_log=None, held=None, plain=None)
@@ -204,7 +201,6 @@ def capacity_section(
         needed_bytes=None if fit is None else fit.needed_bytes,
         short_bytes=None if fit is None or fit.fits else fit.needed_bytes - fit.available_bytes,
         set_aside_blocks=plan.set_aside_blocks if fits else 0,
-        interval=interval,
         data_parallel_size=ranks,
         tokens_all_ranks=None if plan.tokens is None else plan.tokens * ranks,
     )
@@ -221,5 +217,7 @@ def _token_pool(plan: Plan) -> int | None:
     if any(item.part.cache.growth != "per_token" for item in plan.parts) or plan.num_gpu_blocks is None:
         return None
     shards = plan.context.decode_context_parallel_size
-    blocks_per_token = sum((Fraction(1, group.block_size * shards) for group in plan.groups), Fraction(0))
-    return int((plan.usable_blocks or 0) / blocks_per_token)
+    # One block of every group for so many tokens: the least common multiple of what their blocks hold.
+    tokens = math.lcm(*(group.block_size * shards for group in plan.groups))
+    blocks = sum(tokens // (group.block_size * shards) for group in plan.groups)
+    return (plan.usable_blocks or 0) * tokens // blocks
