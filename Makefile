@@ -5,6 +5,8 @@ PORT ?= 8000
 # Where the built site will be published; a preview works at any address.
 export SITE_URL ?= http://127.0.0.1:8000/
 PYTEST_ARGS ?= --numprocesses=auto --dist=worksteal
+# Many processes start from the same sources; each would compile them anew.
+unexport PYTHONDONTWRITEBYTECODE
 export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 
 # Set up on demand by the scripts, which know themselves whether there is anything to do.

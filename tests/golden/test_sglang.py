@@ -24,7 +24,8 @@ RESOLVED_INPUTS = (
 
 Report = Mapping[str, Any]
 
-by_config = pytest.mark.parametrize("config", list(points_by_config(FILE)))
+# Module-wide, so that all tests of a config run in a row: they share its answers.
+by_config = pytest.mark.parametrize("config", list(points_by_config(FILE)), scope="module")
 
 
 def answered(config: str, *, refused: bool) -> list[tuple[Point, Report]]:

@@ -28,11 +28,11 @@ Report = Mapping[str, Any]
 
 
 def by_config(*files: str) -> pytest.MarkDecorator:
-    """One test per config of the files, named after both."""
+    """One test per config of the files, named after both; all tests of a config in a row, since they share its answers."""
     cases = [
         pytest.param(file, config, id=f"{file[12:-6]}-{config}") for file in files for config in points_by_config(file)
     ]
-    return pytest.mark.parametrize(("file", "config"), cases)
+    return pytest.mark.parametrize(("file", "config"), cases, scope="module")
 
 
 def answered(file: str, config: str) -> list[tuple[Point, Report]]:

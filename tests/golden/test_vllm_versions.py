@@ -23,6 +23,7 @@ RESOLVED_INPUTS = (
     "mamba_cache_mode",
 )
 
+# Module-wide, so that all tests of a config run in a row: they share its answers.
 by_release_and_config = pytest.mark.parametrize(
     ("file", "config"),
     [
@@ -30,6 +31,7 @@ by_release_and_config = pytest.mark.parametrize(
         for release in RELEASES
         for config in points_by_config(f"vllm-versions/{release}")
     ],
+    scope="module",
 )
 
 
