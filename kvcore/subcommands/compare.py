@@ -7,7 +7,7 @@ from typing import Any
 
 from kvcore.errors import input_error
 from kvcore.questions import Comparison, compare
-from kvcore.questions.compare import comparison_json
+from kvcore.questions.compare import comparison_csv, comparison_json
 from kvcore.subcommands.arguments import add_request_arguments, request_of
 from kvcore.subcommands.streams import ANSWERED, BAD_INPUT, complain, say
 
@@ -21,7 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--with", dest="changes", action="append", default=[], metavar="JSON",
         help='fields in which another deployment differs, for example \'{"kv_cache_dtype": "fp8"}\'; up to three times',
     )  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="print the comparison as one line of JSON")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the comparison as one line of JSON")
+    form.add_argument("--csv", action="store_true", help="print the comparison as comma-separated values")
     add_request_arguments(parser)
 
 
@@ -31,8 +33,14 @@ def run(arguments: argparse.Namespace, unknown: Sequence[str]) -> int:
     comparison = compare([first, *({**first, **_change(text)} for text in arguments.changes)])
     for report in comparison.reports:
         complain(report.errors)
-    say(json.dumps(comparison_json(comparison), allow_nan=False) if arguments.json else _text(comparison))
+    say(_written(comparison, arguments))
     return BAD_INPUT if all(report.errors for report in comparison.reports) else ANSWERED
+
+
+def _written(comparison: Comparison, arguments: argparse.Namespace) -> str:
+    if arguments.json:
+        return json.dumps(comparison_json(comparison), allow_nan=False)
+    return comparison_csv(comparison).rstrip("\n") if arguments.csv else _text(comparison)
 
 
 def _change(text: str) -> dict[str, Any]:

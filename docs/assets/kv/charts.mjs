@@ -123,7 +123,9 @@ async function specOf(figure) {
   const name = figure.dataset.kvChart ?? "";
   const source = figure.dataset.kvSource;
   if (own.has(figure)) return own.get(figure);
-  return source === undefined ? provider?.(name) : (await fileAt(new URL(source, location.href).href))[name];
+  if (source !== undefined) return (await fileAt(new URL(source, location.href).href))[name];
+  if (!provider) throw new Error("this page has nothing to draw it from");
+  return provider(name);
 }
 
 /**

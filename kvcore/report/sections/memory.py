@@ -1,7 +1,7 @@
 """Where the memory goes: the budget of one GPU with its reserves (feature F03), in GiB and in bytes."""
 
 from kvcore.report.document import Block, Code, Column, Figure, Note, Row, Segment, Shares, Table, Text
-from kvcore.report.figures import byte_count, count, gibibytes, sized
+from kvcore.report.figures import byte_count, count, gibibytes, readable_bytes, sized
 from kvcore.report.report import BudgetReport, Report
 from kvcore.report.sections.moves import moves
 from kvcore.report.sections.wording import engine_name, prose, value_of
@@ -50,7 +50,10 @@ def _bar(budget: BudgetReport, cache: int) -> tuple[Block, ...]:
     ]
     segments.append(_segment(CACHE, budget.kind, cache, gibibytes("budget.kv_cache_bytes", cache)))
     segments.sort(key=lambda item: term_rank(item.label.removeprefix(ESTIMATE)))
-    return (Shares("One GPU's memory; what is estimated carries ≈", tuple(segments), chart="memory"),)
+    title = "One GPU's memory"
+    if budget.missing_bytes:
+        title = f"What one GPU would have to hold, {readable_bytes(budget.missing_bytes)} more than it has"
+    return (Shares(f"{title}; what is estimated carries ≈", tuple(segments), chart="memory"),)
 
 
 def _segment(name: str, kind: str, size: int, figure: Figure) -> Segment:
