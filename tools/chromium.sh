@@ -30,4 +30,8 @@ if is_root_on_debian; then
 fi
 
 echo "Getting Playwright's Chromium for the browser tests" >&2
+# It needs libraries of the system, which only root may add; on machines for CI the user may be root without a password.
+if [ "$(id -u)" = 0 ] || sudo --non-interactive true 2>/dev/null; then
+  .venv/bin/python -m playwright install --with-deps chromium >&2 && exit
+fi
 .venv/bin/python -m playwright install chromium >&2

@@ -54,6 +54,21 @@ def test_a_chromium_that_does_not_start_is_passed_over(tmp_path: Path) -> None:
     assert run("chromium.sh", KV_CHROMIUM="", PATH=f"{tmp_path}:{only(tmp_path, 'bash', 'dirname')}") == works
 
 
+@pytest.mark.parametrize(("sudo", "asked"), [("exit 0", "--with-deps chromium"), ("exit 1", "chromium")])
+def test_the_downloaded_browser_comes_with_its_libraries_where_the_user_may_become_root(
+    tmp_path: Path, sudo: str, asked: str
+) -> None:
+    (tmp_path / "tools").mkdir()
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    script = shutil.copy(ROOT / "tools/chromium.sh", tmp_path / "tools")
+    stand_in(tmp_path / ".venv/bin", "python", 'echo "$*" >"$0.asked"')
+    stand_in(tmp_path, "id", "echo 1000")
+    stand_in(tmp_path, "sudo", sudo)
+    path = f"{tmp_path}:{only(tmp_path / 'tools', 'bash', 'dirname')}"
+    subprocess.run([script], env={"PATH": path}, check=True, capture_output=True)
+    assert (tmp_path / ".venv/bin/python.asked").read_text().split(" install ")[1].strip() == asked
+
+
 def only(folder: Path, *names: str) -> str:
     """A folder that holds the named system programs and no others."""
     tools = folder / "tools"
