@@ -37,7 +37,6 @@ class Decoder:
         first: Further modules on the first stage, such as towers.
         last: Further modules on the last stage.
         every: Further modules on every stage.
-        draft: The checkpoint's own drafter.
         unloaded: Published parameters the engine does not load.
     """
 
@@ -58,7 +57,6 @@ class Decoder:
     first: tuple[ModelBlock, ...] = ()
     last: tuple[ModelBlock, ...] = ()
     every: tuple[ModelBlock, ...] = ()
-    draft: ModelBlock | None = None
     unloaded: Callable[[ModelConfig], int | None] | None = None
 
     def __call__(self, config: ModelConfig) -> Network:
@@ -93,7 +91,6 @@ class Decoder:
             every=(*places["every"], *_all(self.every, config)),
             layer_prefix=wrapper + self.prefix,
             tied=embedding if is_shared else None,
-            draft=self.draft(config) if self.draft is not None else (),
             unloaded_params=self.unloaded(config) if self.unloaded is not None else 0,
         )
 

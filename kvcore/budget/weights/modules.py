@@ -177,7 +177,6 @@ class Network:
         every: Modules on every stage.
         layer_prefix: Path of the layers, to which the index and a module's name are appended.
         tied: The output head is the embedding: counted once, and stored again where it stands on another stage.
-        draft: Modules of the checkpoint's own drafter, loaded on the last stage only when speculation asks for them.
         unloaded_params: Parameters the published count includes but the engine does not load; None: not known.
         tables: Bytes of tables filled at load time (RoPE), by what for; see :mod:`kvcore.budget.weights.extras`.
     """
@@ -188,7 +187,6 @@ class Network:
     every: tuple[Module, ...] = ()
     layer_prefix: str = "model.layers"
     tied: Vocabulary | None = None
-    draft: tuple[Module, ...] = ()
     unloaded_params: int | None = 0
     tables: Mapping[str, int] = field(default_factory=dict)
 

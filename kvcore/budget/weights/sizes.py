@@ -86,11 +86,6 @@ def stage_weights(
     return tuple(stages)
 
 
-def draft_weights(network: Network, ranks: Ranks, dtype: str, quantization: Quantization) -> int:
-    """Bytes of the checkpoint's own drafter on one GPU of the last stage; 0 where it has none."""
-    return _weigh([(module.name, module) for module in network.draft], ranks, dtype, quantization).bytes
-
-
 def weights_of_modules(
     named: Sequence[tuple[str, Module]], ranks: Ranks, dtype: str, quantization: Quantization
 ) -> StageWeights:

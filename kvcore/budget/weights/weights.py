@@ -12,7 +12,7 @@ from kvcore.budget.weights.kernels import Platform
 from kvcore.budget.weights.methods import read_quantization
 from kvcore.budget.weights.modules import Network
 from kvcore.budget.weights.ranks import Ranks
-from kvcore.budget.weights.sizes import StageWeights, draft_weights, published_params, stage_weights, weights_of_modules
+from kvcore.budget.weights.sizes import StageWeights, published_params, stage_weights, weights_of_modules
 from kvcore.config import ModelConfig
 from kvcore.config.kept import kept
 from kvcore.errors import config_error
@@ -43,14 +43,12 @@ class ModelWeights:
         extras: What loading adds on one GPU of each stage.
         params: Published parameters, without the checkpoint's own drafter; None where they are not known.
         quantization: The storage scheme as people call it; empty for none.
-        draft_bytes: Bytes of the checkpoint's own drafter on one GPU of the last stage, when it is loaded.
     """
 
     stages: tuple[StageWeights, ...]
     extras: tuple[tuple[Extra, ...], ...]
     params: int | None
     quantization: str
-    draft_bytes: int
 
     @property
     def drafter_bytes(self) -> int | None:
@@ -140,5 +138,4 @@ def weigh(
         stages=stages,
         params=published_params(network),
         quantization=quantization.name,
-        draft_bytes=draft_weights(network, ranks, dtype, quantization),
     )

@@ -2,10 +2,11 @@
 
 from kvcore import __version__
 from kvcore.arithmetic import GIB
+from kvcore.budget.weights import ModelWeights
 from kvcore.config import ModelConfig
 from kvcore.engines.sglang.charge import held_parts, taxes_of
 from kvcore.engines.sglang.derivation import derive
-from kvcore.engines.sglang.free_memory import FreeMemory, free_memory, weights_of
+from kvcore.engines.sglang.free_memory import FreeMemory, free_memory, leaves_drafter_out, weights_of
 from kvcore.engines.sglang.model import ServedModel, served_model
 from kvcore.engines.sglang.plan import SglangPlan, plan
 from kvcore.engines.sglang.sections import (
@@ -79,7 +80,7 @@ def answer_sglang(request: Request) -> Report:
         ),
         weights=weights_section(weights, subject.published_weights, None, reason),
         derivation=derive(model, planned, settings),
-        warnings=(*objections, *_warnings(layout, planned, settings, subject, free)),
+        warnings=(*objections, *_warnings(layout, planned, settings, subject, free, weights)),
         sources=(Source(id="engine", kind="pinned", ref=f"SGLang {VERSION}, its wheel", checked=""), *subject.sources),
     )
 
@@ -122,7 +123,12 @@ def _fitted(
 
 
 def _warnings(
-    layout: Layout, planned: SglangPlan, settings: SglangSettings, subject: Subject, free: FreeMemory | None
+    layout: Layout,
+    planned: SglangPlan,
+    settings: SglangSettings,
+    subject: Subject,
+    free: FreeMemory | None,
+    weights: ModelWeights | None,
 ) -> tuple[str, ...]:
     warnings = [*layout.notes, *subject.notes]
     if free is None:
@@ -130,6 +136,11 @@ def _warnings(
             "The free memory is not known, so no capacity: give available_before_load_gib and available_after_load_gib. "
             "SGLang's line Load weight end prints the latter as avail mem; with mem usage added it gives the former."
         )
+        if leaves_drafter_out(settings, weights):
+            warnings.append(
+                "Nor is it estimated: kvcore does not know what this drafter weighs. weights_gib, with the drafter's weights "
+                "added, gives an estimate."
+            )
     elif free.kind == "estimated":
         warnings.append(
             "The free memory is estimated from the GPU and the weights: figures of a startup log, given as "

@@ -5,6 +5,8 @@ from functools import lru_cache
 
 from kvcore.arithmetic import GIB
 from kvcore.budget.weights import Checkpoint, ModelWeights, checkpoint_of, network_of, weigh
+from kvcore.budget.weights.drafter import DrafterNetwork
+from kvcore.budget.weights.families.drafters import own_drafter
 from kvcore.budget.weights.kernels import Platform
 from kvcore.budget.weights.ranks import Ranks
 from kvcore.config import ModelConfig
@@ -84,10 +86,24 @@ def _estimated(request: Request, settings: SglangSettings, weights: ModelWeights
 def _loaded_gib(request: Request, settings: SglangSettings, weights: ModelWeights | None) -> float | None:
     if request.weights_gib is not None:
         return request.weights_gib
-    if weights is None:
+    if weights is None or leaves_drafter_out(settings, weights):
         return None
-    draft = weights.draft_bytes if settings.drafts is not None and settings.drafts.inside else 0
-    return (max(weights.loaded_bytes(stage) for stage in range(len(weights.stages))) + draft) / GIB
+    return max(weights.loaded_bytes(stage) for stage in range(len(weights.stages))) / GIB
+
+
+def leaves_drafter_out(settings: SglangSettings, weights: ModelWeights | None) -> bool:
+    """Whether a drafter is loaded whose weights are not among these."""
+    drafts = settings.drafts
+    return drafts is not None and drafts.algorithm != "NGRAM" and (weights is None or weights.drafter_bytes is None)
+
+
+def _known_drafter(config: ModelConfig, settings: SglangSettings) -> DrafterNetwork | None:
+    """The drafter inside the checkpoint, which uses the model's embedding and head (SGLang 0.5.23 `set_embed_and_head`).
+
+    None where several layers draft, of which SGLang may load fewer than the checkpoint has.
+    """
+    drafts = settings.drafts
+    return own_drafter(config) if drafts is not None and drafts.inside and drafts.num_layers <= 1 else None
 
 
 def weights_of(config: ModelConfig, dtype: str, settings: SglangSettings) -> tuple[ModelWeights | None, str]:
@@ -103,7 +119,8 @@ def weights_of(config: ModelConfig, dtype: str, settings: SglangSettings) -> tup
         layers = len(network_of(config).layers)
         counts = tuple(len(stage) for stage in layer_ranges(layers, settings.pp_size))
         platform = Platform(capability=(settings.gpu.capability[0], 0))
-        return _weighed(checkpoint_of(config), Ranks(tensor=settings.tp_size), counts, dtype, platform), ""
+        ranks, drafter = Ranks(tensor=settings.tp_size), _known_drafter(config, settings)
+        return _weighed(checkpoint_of(config), ranks, counts, dtype, platform, drafter), ""
     except (ConfigError, EngineRefusal) as error:
         return None, error.errors[0].message
     except MALFORMED as error:
@@ -112,7 +129,12 @@ def weights_of(config: ModelConfig, dtype: str, settings: SglangSettings) -> tup
 
 @lru_cache(maxsize=8)
 def _weighed(
-    checkpoint: Checkpoint, ranks: Ranks, counts: tuple[int, ...], dtype: str, platform: Platform
+    checkpoint: Checkpoint,
+    ranks: Ranks,
+    counts: tuple[int, ...],
+    dtype: str,
+    platform: Platform,
+    drafter: DrafterNetwork | None,
 ) -> ModelWeights:
     """Deployments that differ in context only are weighed once."""
-    return weigh(checkpoint.config, ranks, counts, dtype, platform)
+    return weigh(checkpoint.config, ranks, counts, dtype, platform, drafter)

@@ -175,3 +175,34 @@ def test_an_estimate_that_leaves_no_room_answers_the_layout_and_warns() -> None:
     assert report.capacity is not None
     assert report.capacity.tokens.engine_log is None
     assert any("does not start" in warning for warning in report.warnings)
+
+
+SIZED = {**DENSE, "intermediate_size": 4096, "vocab_size": 32_000}
+
+
+def test_an_estimate_takes_the_drafter_inside_the_checkpoint_off_too() -> None:
+    hidden, heads, kv_heads, head, intermediate, half = 1024, 16, 4, 64, 4096, 2
+    qkv = (heads + 2 * kv_heads) * head
+    attention = hidden * qkv + qkv + heads * head * hidden  # queries, keys and values have biases
+    fusion, feed_forward, norms = 2 * hidden * hidden, 3 * hidden * intermediate, 5 * hidden
+    drafting = {**SIZED, "architectures": ["MiMoForCausalLM"], "model_type": "mimo", "num_nextn_predict_layers": 1}
+
+    with_drafts = ask(drafting, gpu="H100", speculative_algorithm="NEXTN")
+    without = ask(drafting, gpu="H100")
+
+    assert with_drafts.weights is not None
+    assert without.weights is not None
+    assert with_drafts.weights.drafter_bytes == (attention + feed_forward + norms + fusion) * half
+    assert with_drafts.budget is not None
+    assert with_drafts.budget.kind == "estimated"
+    assert with_drafts.weights.loaded_bytes is not None
+    assert without.weights.loaded_bytes is not None
+    assert with_drafts.weights.loaded_bytes - without.weights.loaded_bytes == with_drafts.weights.drafter_bytes
+
+
+def test_no_memory_is_estimated_beside_a_drafter_of_unknown_weight() -> None:
+    report = ask(SIZED, gpu="H100", speculative_algorithm="EAGLE3", speculative_draft_model_path="someone/head")
+
+    assert report.capacity is not None
+    assert report.capacity.tokens.engine_log is None
+    assert any("what this drafter weighs" in warning for warning in report.warnings)

@@ -2,7 +2,7 @@
 
 from kvcore.budget.weights.modules import Module
 from kvcore.budget.weights.parts.facts import size
-from kvcore.budget.weights.parts.towers import AUDIO, plain_tensor, tower_config, whole
+from kvcore.budget.weights.parts.towers import AUDIO, plain_tensor, tower_config
 from kvcore.config import ModelConfig
 
 CONV_KERNEL = 3
@@ -20,7 +20,7 @@ def qwen_audio(config: ModelConfig) -> tuple[Module, ...]:
         plain_tensor("audio_tower.audio_bos_eos_token", 2 * out, group=AUDIO),
         plain_tensor("audio_tower.layers", size(tower, "encoder_layers|num_hidden_layers") * layer, group=AUDIO),
         plain_tensor("audio_tower.ln_post", 2 * width, group=AUDIO),
-        whole("audio_tower.proj", width, out, group=AUDIO),
+        plain_tensor("audio_tower.proj", width * out + out, group=AUDIO),
     )
 
 
