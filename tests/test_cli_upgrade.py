@@ -53,3 +53,24 @@ def test_an_upgrade_to_a_release_that_does_not_start_exits_with_1() -> None:
     tight = ["--kv-cache-memory-bytes", "1000000", "--max-model-len", "8192"]
 
     assert main(["upgrade", MODEL, "--from", "0.19.1", *tight]) == 1
+
+
+def test_comparing_two_releases_shows_the_switches_between_them(capsys: pytest.CaptureFixture[str]) -> None:
+    main([
+        "compare", "Qwen/Qwen3.5-27B", "--engine-version", "0.19.1", "--max-model-len", "32768",
+        "--available-kv-cache-gib", "40", "--with", '{"engine_version": "0.25.1"}',
+    ])  # fmt: skip
+    shown = capsys.readouterr().out
+
+    assert "* engine_version" in shown
+    assert "vLLM 0.19.1 → 0.25.1" in shown
+    assert "`get_kv_cache_capacity`" in shown
+
+
+def test_comparing_anything_else_shows_no_switches(capsys: pytest.CaptureFixture[str]) -> None:
+    main([
+        "compare", "Qwen/Qwen3.5-27B", "--available-kv-cache-gib", "40", "--engine-version", "0.19.1",
+        "--with", '{"engine_version": "0.25.1", "kv_cache_dtype": "fp8"}',
+    ])  # fmt: skip
+
+    assert "→" not in capsys.readouterr().out

@@ -2,14 +2,18 @@
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kvcore.errors import input_error
+from kvcore.engines.vllm.profile_table import PROFILES
+from kvcore.engines.vllm.upgrade import upgrade
+from kvcore.errors import KvcoreError, input_error
 from kvcore.questions import Comparison, compare
 from kvcore.questions.compare import comparison_csv, comparison_json
+from kvcore.request import parse_request
 from kvcore.subcommands.arguments import add_request_arguments, request_of
 from kvcore.subcommands.streams import ANSWERED, BAD_INPUT, complain, say
+from kvcore.subcommands.upgrade import upgrade_lines
 
 NAME = "compare"
 HELP = "put up to four deployments side by side and mark what differs"
@@ -30,11 +34,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, unknown: Sequence[str]) -> int:
     """Prints the comparison; a deployment that cannot be answered keeps its column."""
     first = request_of(arguments, unknown)
-    comparison = compare([first, *({**first, **_change(text)} for text in arguments.changes)])
+    requests = [first, *({**first, **_change(text)} for text in arguments.changes)]
+    comparison = compare(requests)
     for report in comparison.reports:
         complain(report.errors)
     say(_written(comparison, arguments))
+    if not (arguments.json or arguments.csv):
+        for line in _between_releases(requests):
+            say(line)
     return BAD_INPUT if all(report.errors for report in comparison.reports) else ANSWERED
+
+
+def _between_releases(requests: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Switch by switch, where two deployments differ in vLLM's release alone."""
+    if len(requests) != len(("before", "after")):
+        return
+    before, after = requests
+    releases = [str(request.get("engine_version") or PROFILES[-1].version) for request in requests]
+    if before.get("engine", "vllm") != "vllm" or {**before, "engine_version": ""} != {**after, "engine_version": ""}:
+        return
+    try:
+        found = upgrade(parse_request(before), *releases)
+    except KvcoreError:
+        return
+    yield ""
+    yield from upgrade_lines(found)
 
 
 def _written(comparison: Comparison, arguments: argparse.Namespace) -> str:

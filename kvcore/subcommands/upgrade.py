@@ -44,7 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, unknown: Sequence[str]) -> int:
     """Prints both releases' figures and every change between them."""
     found = upgrade(parse_request(request_of(arguments, unknown)), arguments.old, arguments.new)
-    say(json.dumps(upgrade_json(found), allow_nan=False) if arguments.json else "\n".join(_lines(found, arguments.all)))
+    say(
+        json.dumps(upgrade_json(found), allow_nan=False)
+        if arguments.json
+        else "\n".join(upgrade_lines(found, every_switch=arguments.all))
+    )
     return DOES_NOT_FIT if found.after.fits is False else ANSWERED
 
 
@@ -73,7 +77,13 @@ def upgrade_json(found: Upgrade) -> dict[str, Any]:
     }
 
 
-def _lines(found: Upgrade, every_switch: bool) -> Iterator[str]:  # noqa: FBT001
+def upgrade_lines(found: Upgrade, *, every_switch: bool = False) -> Iterator[str]:
+    """The upgrade as text: both ends, then every change with its figures before and after.
+
+    Args:
+        found: The upgrade.
+        every_switch: Whether switches without effect on this deployment are listed too.
+    """
     yield f"vLLM {found.from_version} → {found.to_version}"
     yield from (f"note: {note}" for note in found.notes)
     for side, figures in ((found.from_version, found.before), (found.to_version, found.after)):
