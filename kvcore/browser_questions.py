@@ -201,7 +201,6 @@ def _solve(values: Values) -> Mapping[str, Any]:
     solution = solve(question, request, _number(values.get("requests", 1)), gpus, basis)
     ranked = splits(request, gpus, basis) if question == "best-split" else ()
     reply = _without_config(solution_json(solution))
-    reply["engine_command"] = engine_command(solution.request)
     reply["html"] = write(pages.solution_page(solution, ranked))
     if ranked:
         reply["splits"] = [{**to_json(split), "num_gpus": split.num_gpus} for split in ranked]
@@ -279,7 +278,8 @@ def _mix(values: Values) -> Mapping[str, Any]:
         else item
         for item in _list(values, "lengths")
     ]
-    mix = request_mix(_request(values), lengths)
+    request = _request(values)
+    mix, command = request_mix(request, lengths), engine_command(request)
     return {
         "usable_blocks": mix.usable_blocks,
         "blocks": list(mix.blocks),
@@ -287,7 +287,8 @@ def _mix(values: Values) -> Mapping[str, Any]:
         "percentile_tokens": mix.percentile_tokens,
         "percentile": float(mix.percentile),
         "longest": float(mix.longest),
-        "html": write(pages.mix_page(mix)),
+        "engine_command": command,
+        "html": write(pages.mix_page(mix, command)),
     }
 
 

@@ -323,3 +323,23 @@ def test_a_report_can_start_from_an_engine_command(capsys: pytest.CaptureFixture
     assert json.loads(printed.out)["inputs"]["tensor_parallel_size"]["value"] == 2
     assert "--port does not matter" in printed.err
     assert "did you mean --max-model-len?" in printed.err
+
+
+def test_a_solution_comes_with_its_proof_and_the_engine_s_command(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(
+        ["solve", "concurrency", "openai/gpt-oss-120b", "--max-model-len", "32768", "--available-kv-cache-gib", "9"]
+    )
+    shown = capsys.readouterr().out
+    assert code == 0
+    assert "not enough" in shown
+    assert "vllm serve openai/gpt-oss-120b --max-model-len 32768" in shown
+
+
+def test_a_mix_is_counted_on_average_and_at_its_95th_percentile(capsys: pytest.CaptureFixture[str]) -> None:
+    question = ["solve", "mix", "openai/gpt-oss-120b", "--max-model-len", "32768", "--available-kv-cache-gib", "9"]
+    assert main([*question, "--mix", "1000+200:70, 8000+500:30"]) == 0
+    shown = capsys.readouterr().out
+    assert "drawn from the mix" in shown
+    assert "95th percentile, 8,500 tokens" in shown
+    assert main([*question, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["percentile_tokens"] == 8500

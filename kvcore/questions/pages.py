@@ -62,8 +62,8 @@ def _splits_table(splits: Sequence[Split]) -> Table:
     return Table(f"Splits of {splits[0].num_gpus} GPUs, most requests first", columns, rows)
 
 
-def mix_page(mix: MixAnswer) -> Document:
-    """Requests at once under a mix, on average, at the 95th percentile and at the longest."""
+def mix_page(mix: MixAnswer, command: str) -> Document:
+    """Requests at once under a mix, on average, at the 95th percentile and at the longest, and the engine's command."""
     columns = (Column("If every request"), Column("Requests at once", "right"))
     rows = (
         Row((("is drawn from the mix (average)",), (times_at_most("mix.average", float(mix.average)),))),
@@ -79,7 +79,7 @@ def mix_page(mix: MixAnswer) -> Document:
         Row((("is as long as the longest",), (times_at_most("mix.longest", float(mix.longest)),))),
     )
     caption = f"Requests at once under the mix, from {grouped(mix.usable_blocks)} usable blocks"
-    return Document((Table(caption, columns, rows),))
+    return Document((Table(caption, columns, rows), Paragraph(("By ", Code(command)))))
 
 
 def comparison_page(comparison: Comparison) -> Document:

@@ -4,9 +4,11 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kvcore.commandline import engine_command
 from kvcore.commands import kvcore_command
 from kvcore.errors import input_error
 from kvcore.questions.budget import smallest_budget, smallest_utilization
+from kvcore.questions.concurrency import most_requests
 from kvcore.questions.forward import MOST_REQUESTS, Basis, whole_number
 from kvcore.questions.length import longest_context
 from kvcore.questions.parallelism import best_split, fewest_gpus
@@ -15,6 +17,7 @@ from kvcore.report.json import to_json
 
 QUESTIONS: Mapping[str, Callable[[Mapping[str, Any], int, Basis], Solution]] = {
     "longest-context": longest_context,
+    "concurrency": most_requests,
     "smallest-budget": smallest_budget,
     "utilization": smallest_utilization,
     "fewest-gpus": fewest_gpus,
@@ -41,6 +44,7 @@ def solve(question: str, fields: Mapping[str, Any], requests: int, gpus: int, ba
 
 
 def solution_json(solution: Solution) -> dict[str, Any]:
-    """A solution as plain JSON values, with the command that asks its forward question."""
+    """A solution as plain JSON values, with the commands that ask its forward question and realise it."""
     plain = {field.name: getattr(solution, field.name) for field in dataclasses.fields(solution)}
-    return {**{name: to_json(value) for name, value in plain.items()}, "command": kvcore_command(solution.request)}
+    commands = {"command": kvcore_command(solution.request), "engine_command": engine_command(solution.request)}
+    return {**{name: to_json(value) for name, value in plain.items()}, **commands}

@@ -21,7 +21,12 @@ def test_what_the_engine_refuses_stands_last_with_its_reason() -> None:
     refused = [split for split in heads_16 if split.concurrency is None]
     assert refused
     assert heads_16[-1] in refused
-    assert "attention heads" in refused[0].refused
+    assert any("attention heads" in split.refused for split in refused)
+
+
+def test_replicas_that_cannot_share_the_experts_are_refused_like_ranks() -> None:
+    three_replicas = next(split for split in splits(LATENT_MODEL, 3) if split.data_parallel_size == 3)
+    assert "experts" in three_replicas.refused
 
 
 def test_the_fewest_gpus_serve_the_wish_over_all_replicas() -> None:
