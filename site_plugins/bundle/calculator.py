@@ -1,8 +1,10 @@
 """The calculator as built: the form, and beside it the whole answer to the form's first question."""
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 from kvcore.browser import answer_form
 from kvcore.commandline import engine_command
@@ -65,7 +67,7 @@ data-kv-bundle="{escape(json.dumps(address))}">
 <noscript><p class="kv-note">Without scripts this page shows one worked answer; the <code>kvcore</code> command answers the
 others.</p></noscript>
 {command_panel()}
-{form_html(initial, suggestions)}
+{form_html(initial, dataclasses.replace(suggestions, defaults=_defaults(reply["report"]["inputs"])))}
 <p class="kv-field__help">Everything is computed in this window, which goes on working without a network until it is
 closed. Nothing is installed for later: there is no service worker, so an old release never answers in place of a new
 one. Without a network at any time: the <code>kvcore</code> command.</p>
@@ -100,3 +102,18 @@ one. Without a network at any time: the <code>kvcore</code> command.</p>
 {further_panels()}
 </div>
 </div>"""
+
+
+def _defaults(inputs: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
+    """What fields left empty mean, in the words the page's script uses for later answers."""
+    return {
+        name: (f"default: {_words(entry['value'])}", entry["note"])
+        for name, entry in inputs.items()
+        if entry["origin"] != "given" and isinstance(entry["value"], str | int | float)
+    }
+
+
+def _words(value: str | float) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value if isinstance(value, str) else f"{value:,}"

@@ -1,5 +1,6 @@
 """The calculator's form, written from the request's own table of fields."""
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -28,8 +29,9 @@ _NEEDS = {
     "disable_hybrid_kv_cache_manager": "sliding_window chunked",
     "swa_full_tokens_ratio": "sliding_window chunked",
     "disable_hybrid_swa_memory": "sliding_window chunked",
+    "enable_expert_parallel": "experts",
 }
-"""Fields that matter only where some part of the layout grows in one of these ways."""
+"""Fields that matter only where some part of the layout grows in one of these ways, or where there are experts."""
 
 _NEED_A_MODEL = frozenset({
     "gpu_memory_utilization", "gpu_memory_gib", "weights_gib", "activation_gib", "cuda_graph_gib", "non_torch_gib",
@@ -45,9 +47,15 @@ _ENGINE_DEFAULT = "default"
 
 @dataclass(frozen=True)
 class Suggestions:
-    """Values offered while typing, by field: catalogue models and GPUs."""
+    """What the form offers.
+
+    Attributes:
+        values: Values offered while typing, by field: catalogue models and GPUs.
+        defaults: What a field left empty means in the built answer, by field, and why.
+    """
 
     values: Mapping[str, Sequence[str]]
+    defaults: Mapping[str, tuple[str, str]] = dataclasses.field(default_factory=dict)
 
     def list_id(self, field: RequestField) -> str:
         """Id of the field's list, empty without one."""
@@ -114,9 +122,11 @@ def _prose(text: str) -> str:
 
 
 def _control(field: RequestField, control_id: str, value: str, suggestions: Suggestions) -> str:
+    words, why = suggestions.defaults.get(field.name, (_ENGINE_DEFAULT, ""))
+    title = f' title="{escape(why)}"' if why else ""
     common = (
         f'id="{control_id}" name="{field.name}" data-kv-initial="{escape(value)}" '
-        f'aria-describedby="{control_id}-help {control_id}-error"'
+        f'aria-describedby="{control_id}-help {control_id}-error"{title}'
     )
     if field.type in _TEXT_TYPES:
         rows = 5 if field.name == "config" else 2
@@ -127,11 +137,11 @@ def _control(field: RequestField, control_id: str, value: str, suggestions: Sugg
             f'<option value="{escape(choice)}"{" selected" if choice == value else ""}>{escape(choice)}</option>'
             for choice in choices
         )
-        return f'<select {common}><option value="">{_ENGINE_DEFAULT}</option>{options}</select>'
+        return f'<select {common}><option value="">{escape(words)}</option>{options}</select>'
     mode = f' inputmode="{_INPUT_MODE[field.type]}"' if field.type in _INPUT_MODE else ""
     offered = suggestions.list_id(field)
     offer = f' list="{offered}"' if offered else ""
-    hint = "type to search the catalogue" if field.name == "model" else _ENGINE_DEFAULT
+    hint = "type to search the catalogue" if field.name == "model" else escape(words)
     return f'<input type="text" {common}{mode}{offer} value="{escape(value)}" placeholder="{hint}" spellcheck="false">'
 
 

@@ -7,6 +7,7 @@ from kvcore.request_fields import REQUEST_FIELDS
 
 _QUESTIONS = (
     ("longest-context", "Longest context for so many requests"),
+    ("concurrency", "Most requests of this context"),
     ("smallest-budget", "Smallest cache memory for so many requests"),
     ("utilization", "Smallest GPU memory utilization for so many requests"),
     ("fewest-gpus", "Fewest GPUs for so many requests"),
@@ -93,13 +94,18 @@ def _compare_panel() -> str:
     return _panel("compare", "Compare deployments", intro, "", beside=add, csv=True)
 
 
-def _sweep_panel() -> str:
+def _swept() -> list[tuple[str, str]]:
+    """Inputs that take a list of values, the context first."""
     names = [
         (field.name, f"{field.label} ({field.name})")
         for field in REQUEST_FIELDS
         if field.type in _SWEPT_TYPES or field.type == "budget"
     ]
-    names.sort(key=lambda item: item[0] != "max_model_len")
+    return sorted(names, key=lambda item: item[0] != "max_model_len")
+
+
+def _sweep_panel() -> str:
+    names = _swept()
     return _panel(
         "sweep",
         "Sweep an input",
@@ -119,8 +125,10 @@ def _iso_panel() -> str:
         "iso",
         "Requests against context",
         f"""{_text("kv-iso-requests", "Requests at once", "requests", "1, 2, 4, 8, 16, 32, 64", "text")}
-<p class="kv-field__help">For each number, the longest context that so many requests can have.</p>""",
-        "Draw the curve",
+<p class="kv-field__help">For each number, the longest context that so many requests can have.</p>
+{_select("kv-iso-over", "One curve for each", "over", (("", "none"), *(item for item in _swept() if item[0] != "max_model_len")))}
+{_text("kv-iso-over-values", "Its values", "over_values", "", "text")}""",
+        "Draw the curves",
         csv=True,
     )
 

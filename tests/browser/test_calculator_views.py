@@ -1,8 +1,11 @@
 """What the page offers and how it shows it: only what applies, the compact view, print, keyboard."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
+from kvcore.answer import answer
 from kvcore.catalog import load_models
 from tests.browser.pages import Calculator
 
@@ -18,6 +21,25 @@ def test_fields_about_states_are_offered_only_for_a_model_that_keeps_states(calc
     expect(calculator.field("mamba_cache_mode")).to_be_hidden()
     calculator.open(f"?model={hybrid}&{BUDGET}").wait()
     expect(calculator.field("mamba_cache_mode")).to_be_visible()
+
+
+def test_experts_are_offered_to_be_split_only_where_there_are_some(calculator: Calculator) -> None:
+    calculator.open(f"?model={MODEL}&{BUDGET}").wait()
+    expect(calculator.field("enable_expert_parallel")).to_be_hidden()
+    calculator.open(f"?model=openai/gpt-oss-120b&{BUDGET}").wait()
+    expect(calculator.field("enable_expert_parallel")).to_be_visible()
+
+
+def test_an_empty_field_shows_the_default_of_the_question_and_its_origin(calculator: Calculator) -> None:
+    calculator.open()
+    context = calculator.field("max_num_batched_tokens")
+    expect(context).to_have_attribute("placeholder", "default: 8,192")
+    expect(context).to_have_attribute("title", re.compile("70 GiB"))
+    calculator.set(gpu="L4")
+    report = answer({"model": MODEL, "max_model_len": 32768, "available_kv_cache_gib": 40, "gpu": "L4"})
+    resolved = report.inputs["max_num_batched_tokens"]
+    expect(context).to_have_attribute("placeholder", f"default: {resolved.value:,}")
+    expect(context).to_have_attribute("title", resolved.note)
 
 
 def test_a_field_that_is_set_stays_visible_where_it_does_not_apply(calculator: Calculator) -> None:

@@ -11,7 +11,7 @@ import { windowClient } from "./client.mjs";
 import { Course } from "./course.mjs";
 import { bindEmbed } from "./embed.mjs";
 import { bindFile } from "./file.mjs";
-import { fillForm, readForm, resetForm, setSource, showEngine, showErrors, sourceTyped } from "./form.mjs";
+import { fillForm, readForm, resetForm, setSource, showEngine, showErrors, sourceTyped, tooLong } from "./form.mjs";
 import { shownFragment } from "./fragment.mjs";
 import { describe, texts } from "./host.mjs";
 import { compareWithLink } from "./link.mjs";
@@ -211,6 +211,12 @@ class Calculator {
 
   async #askNow() {
     const fields = this.host.fields();
+    const errors = tooLong(fields);
+    if (errors.length > 0) {
+      this.answer.ariaBusy = "false";
+      this.status.say(showErrors(this.form, errors).map(describe).join(" ") || "See the marked field.");
+      return;
+    }
     this.answer.ariaBusy = "true";
     try {
       const text = await this.client.ask("calculator", "answer_form", JSON.stringify(fields));

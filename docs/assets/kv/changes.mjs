@@ -14,6 +14,7 @@ export function bindChanges(host) {
   host.answered(async (reply) => {
     if (reply.report.errors.length > 0) {
       place.hidden = true;
+      markFields(host.root, []);
       return;
     }
     const found = await host.ask("changes", "changes_json", {
@@ -29,7 +30,24 @@ export function bindChanges(host) {
     title.textContent = "Requests at once, without each input and with it";
     place.replaceChildren(title, list);
     place.hidden = changes.length === 0;
+    markFields(host.root, changes);
   });
+}
+
+/**
+ * Marks each changed input in the form, with what it did.
+ *
+ * @param {HTMLElement} root
+ * @param {Change[]} changes
+ */
+function markFields(root, changes) {
+  for (const old of root.querySelectorAll(".kv-field__change")) old.remove();
+  for (const { field, before, after } of changes) {
+    const mark = Object.assign(document.createElement("span"), { className: "kv-field__change" });
+    mark.textContent = `${requests(before)} → ${requests(after)}`;
+    mark.title = "Requests at once with the default and with this value";
+    root.querySelector(`[data-kv-part=form] [data-kv-field="${field}"] > label`)?.after(mark);
+  }
 }
 
 /** @param {Change} change */

@@ -1,7 +1,5 @@
 /** A config.json chosen or dropped: its text goes into the box, and nowhere else. */
-
-/** The same limit as kvcore's, checked before the file is read into memory. */
-const MAX_BYTES = 50_000_000;
+import { MAX_CHARACTERS, showErrors } from "./form.mjs";
 
 /**
  * @param {HTMLFormElement} form
@@ -13,8 +11,14 @@ export function bindFile(form, changed) {
   if (!(box instanceof HTMLTextAreaElement) || !(picker instanceof HTMLInputElement)) return;
   const take = async (/** @type {File | undefined} */ file) => {
     if (!file) return;
-    box.value =
-      file.size > MAX_BYTES ? `${file.name}: ${file.size} bytes are too many for a config.json` : await file.text();
+    if (file.size > MAX_CHARACTERS) {
+      const rule = `this file has ${file.size.toLocaleString("en")} bytes and was not read; the page reads up to ${MAX_CHARACTERS.toLocaleString("en")}`;
+      showErrors(form, [
+        { field: "config", value: file.name, rule, remedy: "Give the model's config.json, not its weights." },
+      ]);
+      return;
+    }
+    box.value = await file.text();
     box.dispatchEvent(new Event("input", { bubbles: true }));
     changed();
   };

@@ -63,6 +63,23 @@ export function readForm(form) {
   return fields;
 }
 
+/** Longest text that is asked with: six times the longest config.json anyone has published. kvcore's command reads more. */
+export const MAX_CHARACTERS = 20_000_000;
+
+/**
+ * @param {Record<string, string>} fields
+ * @returns {FieldError[]} One error for each text too long to be asked with.
+ */
+export const tooLong = (fields) =>
+  Object.entries(fields)
+    .filter(([, text]) => text.length > MAX_CHARACTERS)
+    .map(([field, text]) => ({
+      field,
+      value: text.slice(0, 40),
+      rule: `the text has ${text.length.toLocaleString("en")} characters; the page takes up to ${MAX_CHARACTERS.toLocaleString("en")}`,
+      remedy: "Ask the kvcore command, which reads a file.",
+    }));
+
 /**
  * @param {HTMLFormElement} form
  * @returns {boolean} Whether the form asks what the built page already answers.
