@@ -18,7 +18,8 @@ Curve = Sequence[tuple[int, int | None]]
 
 MOST_LINES = len(DASHES)
 _TONES = ("token", "indexer", "latent", "window", "state", "quiet", "ink")
-_LONGEST_NAME = 88
+_LONGEST_NAME = 72
+_SHORT_NAME = 30
 
 
 def sweep_chart(result: Sweep, table: Table) -> Chart | None:
@@ -119,18 +120,18 @@ def comparison_chart(comparison: Comparison, table: Table) -> Chart | None:
 
 def comparison_memory(comparison: Comparison) -> Chart | None:
     """Returns where the memory goes in deployments side by side; ``None`` where no budget divides a card."""
-    names = deployment_names(comparison)
+    names = deployment_names(comparison, _SHORT_NAME)
     return memory_bars(dict(zip(names, comparison.reports, strict=True)), "compare-memory")
 
 
-def deployment_names(comparison: Comparison) -> tuple[str, ...]:
-    """Returns a name for each deployment: its number, and what it differs in."""
-    return tuple(
-        f"({index + 1}) {', '.join(_difference(row.label, row.values[index]) for row in comparison.inputs)}"[
-            :_LONGEST_NAME
-        ].rstrip()
-        for index in range(len(comparison.reports))
-    )
+def deployment_names(comparison: Comparison, longest: int = _LONGEST_NAME) -> tuple[str, ...]:
+    """Returns a name for each deployment: its number, and what it differs in, cut where that is long."""
+    names = []
+    for index in range(len(comparison.reports)):
+        words = ", ".join(_difference(row.label, row.values[index]) for row in comparison.inputs)
+        name = f"({index + 1}) {words}".rstrip()
+        names.append(name if len(name) <= longest else f"{name[: longest - 1]}…")
+    return tuple(names)
 
 
 def _difference(label: str, value: Any) -> str:

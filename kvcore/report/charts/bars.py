@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from kvcore.report.charts.style import COLOURS, specification, tooltip
+from kvcore.report.charts.style import COLOURS, WIDTH, specification, tooltip
 
-WIDTH = 560
 _STEP = 42
 _BAR = 14
 _CAPTION_UP = -16

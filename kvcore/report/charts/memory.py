@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from kvcore.arithmetic import GIB
-from kvcore.report.charts.style import COLOURS, specification, tooltip
+from kvcore.report.charts.style import COLOURS, WIDTH, specification, tooltip
 from kvcore.report.document import Chart, Column, Row, Table, Text
 from kvcore.report.figures import UNKNOWN, grouped, readable_bytes, scaled, times
 from kvcore.report.report import BudgetReport, Report
 from kvcore.report.sections.wording import engine_name
 from kvcore.report.terms import CACHE, ESTIMATE, ESTIMATED_KINDS, TERM_TONES, term_rank
 
-_WIDTH = 560
 _STEP = 54
 _BAR = 16
 _CAPTION_UP = -19
@@ -140,7 +139,7 @@ def _spec(bars: Sequence[Bar]) -> dict[str, object]:
         "field": "term",
         "type": "nominal",
         "scale": {"domain": [term.label for term in ordered], "range": [COLOURS[term.tone] for term in ordered]},
-        "legend": {"title": None, "orient": "top", "columns": 4, "symbolType": "square", "symbolOpacity": 1},
+        "legend": {"title": None, "orient": "top", "columns": 3, "symbolType": "square", "symbolOpacity": 1},
     }
     told = tooltip(("row", "on"), ("term", "term"), ("size", "size"), ("kind", "kind"))
     text = {"condition": {"test": "datum.light", "value": COLOURS["page"]}, "value": COLOURS["ink"]}
@@ -172,7 +171,7 @@ def _spec(bars: Sequence[Bar]) -> dict[str, object]:
         },
         *_intervals(bars, x, y),
     ]
-    return specification(_WIDTH, {"step": _STEP}, layers, data={"values": [*_pieces(bars, longest)]})
+    return specification(WIDTH, {"step": _STEP}, layers, data={"values": [*_pieces(bars, longest)]})
 
 
 def _pieces(bars: Sequence[Bar], longest: int) -> list[dict[str, object]]:
@@ -238,7 +237,7 @@ def _card(bar: Bar) -> str:
 
 def _label(term: Term, longest: int) -> str:
     """What stands in a piece: name and size, the size alone, or nothing, whatever its length has room for."""
-    room = term.size / longest * _WIDTH / _LETTER_PIXELS if longest else 0
+    room = term.size / longest * WIDTH / _LETTER_PIXELS if longest else 0
     size = scaled(term.size, GIB)
     for words in (f"{term.label} {size}", size):
         if len(words) + 1 <= room:
