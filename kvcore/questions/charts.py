@@ -18,6 +18,7 @@ Curve = Sequence[tuple[int, int | None]]
 
 MOST_LINES = len(DASHES)
 _TONES = ("token", "indexer", "latent", "window", "state", "quiet", "ink")
+_MOST_BARS = 40
 _LONGEST_NAME = 72
 _SHORT_NAME = 30
 
@@ -69,7 +70,8 @@ def _one_input(result: Sweep, path: str, what: str) -> dict[str, object] | None:
     numbers = sorted((float(x), y) for x, y, _ in found if _number(x) is not None and y is not None)
     if len({x for x, _ in numbers}) < 2 or any(_number(x) is None for x, _, _ in found):
         items = [(f"{across} {shown(x)}", y, _text(y, fits=fits)) for x, y, fits in found]
-        return bars(list({item[0]: item for item in items}.values()), what)
+        named = {item[0]: item for item in items}
+        return bars(list(named.values()), what) if len(named) <= _MOST_BARS else None
     return plot([Line(name="", tone="token", points=tuple(numbers))], across, what, lengths=_counts_tokens(across))
 
 

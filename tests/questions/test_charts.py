@@ -89,3 +89,10 @@ def test_a_comparison_as_csv_marks_what_differs() -> None:
 def test_a_given_budget_has_no_picture_of_the_cards_memory() -> None:
     (report,) = compare([DEPLOYMENT]).reports
     assert memory_of(report) is None
+
+
+def test_more_values_than_can_be_drawn_are_their_table_alone() -> None:
+    words = sweep_page(sweep(DEPLOYMENT, {"dtype": [f"word {number}" for number in range(41)]}))
+    cells = sweep_page(sweep(DEPLOYMENT, {"block_size": [16], "max_model_len": list(range(16, 16 * 130, 16))}))
+    for page in (words, cells):
+        assert not any(isinstance(block, Chart) for block in page.blocks)

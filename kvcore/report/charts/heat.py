@@ -12,6 +12,9 @@ _WIDEST, _NARROWEST = 64, 8
 _TALLEST, _LOWEST = 30, 8
 _HEIGHT = 420
 _ROOM_FOR_TEXT = (44, 16)
+_MOST = 128
+"""Rows or columns beyond which cells are too small to be read; the table is left then."""
+
 _DARK = 0.55
 """Place on the scale from which a cell is dark enough for a light text."""
 
@@ -27,7 +30,7 @@ class Cell:
 
 
 def heat_map(cells: Sequence[Cell], across: str, up: str, what: str) -> dict[str, object] | None:
-    """Returns the specification of a heat map; ``None`` where no cell has a number.
+    """Returns the specification of a heat map; ``None`` where no cell has a number, or too many are asked for.
 
     Args:
         cells: All cells; rows and columns keep the order in which they come, the first row at the bottom.
@@ -40,6 +43,8 @@ def heat_map(cells: Sequence[Cell], across: str, up: str, what: str) -> dict[str
         return None
     scale = scale_of(numbers)
     columns, rows = list(dict.fromkeys(cell.column for cell in cells)), list(dict.fromkeys(cell.row for cell in cells))
+    if max(len(columns), len(rows)) > _MOST:
+        return None
     wide = max(_NARROWEST, min(_WIDEST, _WIDTH // len(columns)))
     tall = max(_LOWEST, min(_TALLEST, _HEIGHT // len(rows)))
     x = {
