@@ -1,5 +1,6 @@
 """Engine flags as data: which request field each sets, which do not matter to memory, which matter but are not modelled."""
 
+import re
 from collections.abc import Mapping
 
 from kvcore.request_fields import REQUEST_FIELDS
@@ -110,11 +111,14 @@ FIELD_OF_FLAG: Mapping[str, Mapping[str, str]] = {
 """Request field by flag, per engine: the table of request fields turned round."""
 
 SWITCH_FIELDS = frozenset(field.name for field in REQUEST_FIELDS if field.type == "boolean")
+OBJECT_FIELDS = frozenset(field.name for field in REQUEST_FIELDS if field.type in {"object", "speculative"})
 INTEGER_FIELDS = frozenset(field.name for field in REQUEST_FIELDS if field.type in {"integer", "budget"})
 
 
 def canonical_flag(engine: str, flag: str) -> str:
     """The engine's long spelling of a flag; underscores count as dashes."""
+    if re.fullmatch(r"-O\d", flag):
+        return "--optimization-level"
     spelled = flag if not flag.startswith("--") else flag.replace("_", "-")
     aliases = VLLM_ALIASES if engine == "vllm" else SGLANG_ALIASES
     return aliases.get(spelled, spelled)

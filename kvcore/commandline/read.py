@@ -11,6 +11,7 @@ from kvcore.commandline.flags import (
     IGNORED,
     INTEGER_FIELDS,
     MODEL_FLAGS,
+    OBJECT_FIELDS,
     SWITCH_FIELDS,
     SWITCHES,
     UNMODELLED,
@@ -20,6 +21,7 @@ from kvcore.commandline.sizes import bytes_of
 from kvcore.commandline.words import is_engine_word, split_words
 from kvcore.errors import input_error
 
+MOST_KEYS = 8
 _VERBS = frozenset({"serve", "launch_server"})
 
 
@@ -71,7 +73,7 @@ def _engine_words(words: Sequence[str]) -> tuple[str, list[str], list[str]]:
         return engine, _without_verb(rest), list(words[:start])
     words = _without_verb(words)
     flags = [number for number, word in enumerate(words) if word.startswith("-")]
-    image = next((number for number, word in enumerate(words) if "vllm" in word or "sglang" in word), None)
+    image = next((number for number, word in enumerate(words) if _is_image(word)), None)
     if image is not None:
         engine = "sglang" if "sglang" in words[image] else "vllm"
         return engine, list(words[image + 1 :]), list(words[:image])
@@ -80,6 +82,11 @@ def _engine_words(words: Sequence[str]) -> tuple[str, list[str], list[str]]:
     rule = "this is no command of vLLM or SGLang"
     remedy = "Paste a line such as vllm serve ORG/NAME --tensor-parallel-size 8."
     raise input_error("command", " ".join(words)[:80], rule, remedy)
+
+
+def _is_image(word: str) -> bool:
+    """A container image that names its engine; no mounted folder, no flag."""
+    return ("vllm" in word or "sglang" in word) and word[0] not in "-/~.$" and ":/" not in word
 
 
 def _without_verb(words: Sequence[str]) -> list[str]:
@@ -103,6 +110,10 @@ def _read_flags(engine: str, words: Sequence[str]) -> tuple[dict[str, Any], list
         flag = canonical_flag(engine, name)
         following = words[index] if index < len(words) and not _is_flag(words[index]) else None
         value = inline if separator else following
+        if "." in flag and separator + (following or "") and _nested(engine, name, value, fields):
+            index += not separator
+            continue
+        flag = flag.partition(".")[0]
         field, negated = _field_of(engine, flag)
         takes_value = flag not in SWITCHES and (field is None or field not in SWITCH_FIELDS)
         if not separator and following is not None and (takes_value or following.lower() in {"true", "false"}):
@@ -120,6 +131,31 @@ def _read_flags(engine: str, words: Sequence[str]) -> tuple[dict[str, Any], list
         else:
             unknown.append(_with_hint(engine, flag))
     return fields, positional, ignored, unmodelled, unknown
+
+
+def _nested(engine: str, name: str, text: str | None, fields: dict[str, Any]) -> bool:
+    """Takes ``--speculative-config.method ngram`` into the object; whether the flag has one that is modelled."""
+    flag, _, path = name.partition(".")
+    field, _ = _field_of(engine, canonical_flag(engine, flag))
+    if field not in OBJECT_FIELDS or text is None:
+        return False
+    place = fields.setdefault(field, {})
+    *outer, last = path.replace("-", "_").split(".")
+    if len(outer) > MOST_KEYS:
+        raise input_error(field, path[:40], f"keys are nested at most {MOST_KEYS} deep", "Write the object as JSON.")
+    for key in outer:
+        place = place.setdefault(key, {}) if isinstance(place, dict) else {}
+    if isinstance(place, dict):
+        place[last] = _scalar(text)
+    return True
+
+
+def _scalar(text: str) -> Any:
+    """A value as JSON where it is some, else the text (vLLM 0.33.0 `FlexibleArgumentParser`)."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _is_flag(word: str) -> bool:

@@ -4,6 +4,7 @@ import json
 import shlex
 from collections.abc import Sequence
 
+from kvcore.commandline.manifest import Manifest, read_manifest, unquoted
 from kvcore.errors import input_error
 
 MOST_CHARACTERS = 100_000
@@ -26,9 +27,21 @@ def split_words(text: str) -> list[str]:
     if listed is not None:
         return _flatten(listed)
     lines = [line for line in text.splitlines() if not line.lstrip().startswith(("#", "//"))]
+    manifest = read_manifest(lines)
+    if manifest is not None:
+        return _manifest_words(manifest)
     if _is_yaml_list(lines):
         return _yaml_words(lines)
     return _shell_words(_joined(lines))
+
+
+def _manifest_words(manifest: Manifest) -> list[str]:
+    """The words of a container's command; an image that names its engine stands for the program where none is named."""
+    if len(manifest.items) == 1:
+        words = _shell_words(_joined(manifest.items[0].splitlines()))
+    else:
+        words = [word for item in manifest.items for word in _item_words(item)]
+    return words if _starts_engine(words) else [*manifest.image.split(), *words]
 
 
 def _joined(lines: Sequence[str]) -> str:
@@ -48,8 +61,31 @@ def _shell_words(text: str) -> list[str]:
         raise input_error(
             "command", text[:60], f"the shell quoting is not closed ({error})", "Paste the whole command."
         ) from None
-    ends = [number for number, word in enumerate(words) if word in _SHELL_ENDS and _starts_engine(words[:number])]
-    return words[: ends[0]] if ends else words
+    return _engine_command(_flatten(words))
+
+
+def _engine_command(words: Sequence[str]) -> list[str]:
+    """Of several commands the one that starts an engine; ``pip install vllm`` does not."""
+    commands: list[list[str]] = [[]]
+    for word in words:
+        ends = word in _SHELL_ENDS or word.endswith(";")
+        if not (ends and word in _SHELL_ENDS):
+            commands[-1].append(word.removesuffix(";") if ends else word)
+        if ends:
+            commands.append([])
+    for starts in (_serves, _starts_engine):
+        chosen = next((command for command in commands if starts(command)), None)
+        if chosen is not None:
+            return chosen
+    return list(words)
+
+
+def _serves(words: Sequence[str]) -> bool:
+    """Whether an engine's program is followed by its verb, or is a module with one."""
+    return any(
+        is_engine_word(word) and (word.count(".") > 0 or words[number + 1 : number + 2] == ["serve"])
+        for number, word in enumerate(words)
+    )
 
 
 def _starts_engine(words: Sequence[str]) -> bool:
@@ -103,22 +139,14 @@ def _yaml_words(lines: Sequence[str]) -> list[str]:
         if not item.startswith("- "):
             continue
         value = item[2:].strip()
-        if value in {"|", ">", "|-", ">-"}:
-            continue
-        unquoted = _unquoted(value)
-        is_flag_with_value = (
-            value == unquoted and value.startswith("-") and " " in value and "=" not in value.split()[0]
-        )
-        words.extend(_shell_words(value) if is_flag_with_value else _flatten([unquoted]))
+        if value not in {"|", ">", "|-", ">-"}:
+            words.extend(
+                _item_words(unquoted(value.partition(" #")[0].rstrip() if value[:1] not in {"'", '"'} else value))
+            )
     return words
 
 
-def _unquoted(value: str) -> str:
-    if len(value) > 1 and value[0] == value[-1] == "'":
-        return value[1:-1].replace("''", "'")
-    if len(value) > 1 and value[0] == value[-1] == '"':
-        try:
-            return str(json.loads(value))
-        except ValueError:
-            return value[1:-1]
-    return value.partition(" #")[0].rstrip()
+def _item_words(item: str) -> list[str]:
+    """The words of one item: ``--flag value`` in one item is two."""
+    is_flag_with_value = item.startswith("-") and " " in item and "=" not in item.split(maxsplit=1)[0]
+    return _shell_words(_joined(item.splitlines())) if is_flag_with_value else _flatten([item])

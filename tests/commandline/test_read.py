@@ -1,5 +1,8 @@
 """Command lines as people paste them, and the requests they stand for."""
 
+import contextlib
+import json
+import time
 from typing import Any
 
 import pytest
@@ -8,6 +11,7 @@ from kvcore.commandline import read_command
 from kvcore.errors import InputError
 
 MODEL = "meta-llama/Llama-3.1-8B-Instruct"
+MOST_SECONDS = 5
 
 COMMANDS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("plain", f"vllm serve {MODEL}", {"model": MODEL}),
@@ -45,6 +49,19 @@ COMMANDS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("bytes with a suffix", f"vllm serve {MODEL} --kv-cache-memory-bytes 20GiB", {"model": MODEL, "kv_cache_memory_bytes": 20 * 2**30}),
     ("sglang", f"python -m sglang.launch_server --model-path {MODEL} --tp 8 --context-length 32768", {"engine": "sglang", "model": MODEL, "tp_size": 8, "context_length": 32_768}),
     ("sglang switch", f"python3 -m sglang.launch_server --model {MODEL} --dp 2 --enable-dp-attention", {"engine": "sglang", "model": MODEL, "dp_size": 2, "enable_dp_attention": True}),
+    ("compose file", f"services:\n  vllm:\n    image: vllm/vllm-openai:latest\n    ports:\n      - 8000:8000\n    command:\n      - --model\n      - {MODEL}\n      - --enforce-eager\n", {"model": MODEL, "enforce_eager": True}),
+    ("compose command on one line", f"    image: vllm/vllm-openai:latest\n    command: --model {MODEL} -tp 4  # four cards\n    ipc: host\n", {"model": MODEL, "tensor_parallel_size": 4}),
+    ("compose command folded", f"image: vllm/vllm-openai\ncommand: >\n  --model {MODEL}\n  -tp 4\nipc: host\n", {"model": MODEL, "tensor_parallel_size": 4}),
+    ("deployment of two keys", f'containers:\n  - name: vllm\n    image: vllm/vllm-openai:v0.33.0\n    command: ["vllm", "serve"]\n    args:\n      - "{MODEL}"\n      - "--tensor-parallel-size=4"\n      - --max-model-len\n      - "32768"\n    ports:\n      - containerPort: 8000\n    env:\n      - name: HF_TOKEN\n', {"model": MODEL, "tensor_parallel_size": 4, "max_model_len": 32_768}),
+    ("deployment that runs a shell", f"command:\n  - /bin/sh\n  - -c\nargs:\n  - |\n    vllm serve {MODEL} \\\n      -tp 4\n", {"model": MODEL, "tensor_parallel_size": 4}),
+    ("unquoted list over lines", f"args: [\n  --model, {MODEL},\n  -tp, 4\n]\n", {"model": MODEL, "tensor_parallel_size": 4}),
+    ("sglang image", f"image: lmsysorg/sglang:latest\nargs: [--model-path, {MODEL}, --tp, 2]", {"engine": "sglang", "model": MODEL, "tp_size": 2}),
+    ("shell in a shell", f"bash -c 'vllm serve {MODEL} -tp 2'", {"model": MODEL, "tensor_parallel_size": 2}),
+    ("installed before", f"pip install vllm && vllm serve {MODEL} -tp 2", {"model": MODEL, "tensor_parallel_size": 2}),
+    ("another command before", f"ray start --head; vllm serve {MODEL} -tp 2", {"model": MODEL, "tensor_parallel_size": 2}),
+    ("folder named like the engine", f"docker run -v /srv/vllm:/x --env A=1 vllm/vllm-openai --model {MODEL} -tp 2", {"model": MODEL, "tensor_parallel_size": 2}),
+    ("keys of an object", f"vllm serve {MODEL} --speculative-config.method ngram --speculative-config.num_speculative_tokens=4", {"model": MODEL, "speculative_config": {"method": "ngram", "num_speculative_tokens": 4}}),
+    ("optimization level", f"vllm serve {MODEL} -O3 -tp 2", {"model": MODEL, "tensor_parallel_size": 2}),
 )  # fmt: skip
 
 
@@ -61,6 +78,31 @@ def test_flags_without_weight_are_listed_as_ignored() -> None:
 
 def test_flags_that_change_memory_unseen_are_told_apart() -> None:
     assert read_command(f"vllm serve {MODEL} --cpu-offload-gb 4").unmodelled == ("--cpu-offload-gb",)
+
+
+def test_keys_of_what_is_not_modelled_are_listed_by_their_flag() -> None:
+    read = read_command(f"vllm serve {MODEL} --compilation-config.cudagraph_mode NONE -O2 --made-up.key 1")
+    assert read.unmodelled == ("--compilation-config",)
+    assert read.ignored == ("--optimization-level",)
+    assert read.unknown == ("--made-up",)
+
+
+HOSTILE = (
+    "args: [" + "a\n" * 30_000,
+    "args:\n" + "- |\n" * 20_000,
+    "args: a" + " " * 90_000 + "b",
+    "command: [" + '"' * 90_000,
+    "vllm serve m " + "--speculative-config." + "a." * 40_000 + "b 1",
+    "vllm serve m " + "; " * 40_000,
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:16])
+def test_a_hostile_command_is_read_or_refused_in_bounded_time(text: str) -> None:
+    began = time.process_time()
+    with contextlib.suppress(InputError):
+        json.dumps(read_command(text).request)
+    assert time.process_time() - began < MOST_SECONDS
 
 
 def test_an_unknown_flag_is_named_with_its_nearest_neighbour() -> None:
