@@ -1,5 +1,6 @@
 """A link carries the question, what was said and who said it; it reads back the same."""
 
+import importlib
 import json
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from kvcore.errors import InputError
 from kvcore.permalink import read_link, then_and_now, write_link
 from kvcore.request import parse_request
 from tests.questions.deployment import BLOCK_BYTES, CONFIG
+
+then_and_now_module = importlib.import_module("kvcore.permalink.then_and_now")
 
 POOL_BLOCKS = 1000
 QUESTION = {
@@ -84,3 +87,40 @@ def test_links_of_every_release_keep_working(frozen: dict[str, object]) -> None:
     report = answer(link.request)
     assert not report.errors
     assert then_and_now(link, report).unchanged
+
+
+CHANGES = (
+    then_and_now_module.RuleChange(version="0.2.0", what="states of hybrids are padded"),
+    then_and_now_module.RuleChange(version="0.10.0", what="windows keep one block more"),
+)
+
+
+@pytest.mark.parametrize(
+    ("then", "named"),
+    [
+        ("0.1.0", ["kvcore 0.2.0: states of hybrids are padded", "kvcore 0.10.0: windows keep one block more"]),
+        ("0.2.0", ["kvcore 0.10.0: windows keep one block more"]),
+        ("0.9.5", ["kvcore 0.10.0: windows keep one block more"]),
+    ],
+)
+def test_the_changes_of_rules_since_a_link_are_named(
+    monkeypatch: pytest.MonkeyPatch, then: str, named: list[str]
+) -> None:
+    monkeypatch.setattr(then_and_now_module, "RULE_CHANGES", CHANGES)
+    monkeypatch.setattr(then_and_now_module, "__version__", "0.10.0")
+    report = answer(QUESTION)
+    told = (
+        write_link(QUESTION, report).replace(f"kvcore={__version__}", f"kvcore={then}").replace("blocks:", "blocks:1")
+    )
+    assert list(then_and_now(read_link(told), report).reasons) == named
+
+
+@pytest.mark.parametrize("then", ["", "<b>", "9" * 60])
+def test_where_no_change_is_on_record_both_versions_are_said(then: str) -> None:
+    report = answer(QUESTION)
+    told = (
+        write_link(QUESTION, report).replace(f"kvcore={__version__}", f"kvcore={then}").replace("blocks:", "blocks:1")
+    )
+    (reason,) = then_and_now(read_link(told), report).reasons
+    assert __version__ in reason
+    assert "no change of rules is on record" in reason
