@@ -29,9 +29,9 @@ from tests.golden.points import config_of
 pytestmark = pytest.mark.golden
 
 FOLDER = Path(__file__).parent / "weights"
-FAMILIES, DRAFTERS, RELEASES = (
+FAMILIES, SCHEMES, DRAFTERS, RELEASES = (
     [json.loads(line) for line in (FOLDER / name).read_text("utf-8").splitlines()]
-    for name in ("families.jsonl", "drafters.jsonl", "releases.jsonl")
+    for name in ("families.jsonl", "schemes.jsonl", "drafters.jsonl", "releases.jsonl")
 )
 CAPABILITY = {"H100": (9, 0), "B200": (10, 0)}
 
@@ -64,6 +64,13 @@ def drafter_bytes(family: Mapping[str, Any], point: Mapping[str, Any]) -> int:
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family["name"])
 def test_a_family_is_equal_to_the_byte_on_every_stage(family: Mapping[str, Any]) -> None:
+    assert [stage_bytes(family, point) for point in family["points"]] == [
+        point["stage_bytes"] for point in family["points"]
+    ]
+
+
+@pytest.mark.parametrize("family", SCHEMES, ids=lambda family: family["name"])
+def test_a_scheme_is_equal_to_the_byte_in_a_dense_model_and_in_a_mixture(family: Mapping[str, Any]) -> None:
     assert [stage_bytes(family, point) for point in family["points"]] == [
         point["stage_bytes"] for point in family["points"]
     ]

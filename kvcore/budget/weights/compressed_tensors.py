@@ -61,7 +61,7 @@ def _group(name: str, group: Any, section: Mapping[str, Any], platform: Platform
     if not isinstance(weights, Mapping):
         raise unknown_scheme(f"config_groups.{name}.weights", weights)
     inputs = group.get("input_activations")
-    static_inputs = isinstance(inputs, Mapping) and inputs.get("dynamic") is False
+    static_inputs = isinstance(inputs, Mapping) and inputs.get("dynamic") in {None, False, "local"}
     form = str(group.get("format") or section.get("format") or "")
     scheme = _scheme(weights, form, platform, static_inputs=static_inputs)
     if scheme is None:

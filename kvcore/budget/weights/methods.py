@@ -134,6 +134,7 @@ def _read_gptq(section: Mapping[str, Any], config: ModelConfig, platform: Platfo
         _group_size(section),
         zero_points=True,
         group_index=bool(section.get("desc_act")),
+        expert_biases=True,
         source=GPTQ_SOURCE,
     )
     ignored = containing(names_of(section, "modules_in_block_to_not_quantize", "modules_to_not_convert"))

@@ -55,14 +55,18 @@ def _refined_side(rows: int, columns: int, shape: ExpertShape) -> int | None:
 
 
 def fp8_tensor(*, static_inputs: bool) -> Scheme:
-    """8-bit floats with one scale per projection, and one for its inputs where they are scaled statically."""
+    """8-bit floats with one scale per projection, and one for its inputs where they are scaled statically.
+
+    Fused projections of experts share the scale of their inputs.
+    """
     scales = 2 if static_inputs else 1
+    of_inputs = 2 if static_inputs else 0
 
     def linear(shape: LinearShape) -> int:
         return shape.size * shape.inputs + scales * len(shape.outputs) * FLOAT32
 
     def experts(shape: ExpertShape) -> int:
-        return expert_elements(shape) + shape.count * (shape.projections + 1) * scales * FLOAT32
+        return expert_elements(shape) + shape.count * (shape.projections + 1 + of_inputs) * FLOAT32
 
     return Scheme(
         name="fp8, one scale per matrix",
@@ -92,7 +96,7 @@ def eight_bit_channel(name: str) -> Scheme:
 
 def grouped_integers(
     name: str, bits: int, group_size: int, *, zero_points: bool = False, group_index: bool = False,
-    with_shapes: bool = False, source: str,
+    with_shapes: bool = False, expert_biases: bool = False, source: str,
 ) -> Scheme:  # fmt: skip
     """Integers packed into words, with a 16-bit scale per group of inputs.
 
@@ -103,14 +107,13 @@ def grouped_integers(
         zero_points: Whether a packed zero point stands beside every scale.
         group_index: Whether every input names its group in 32 bits.
         with_shapes: Whether the unpacked shape is stored beside every matrix.
+        expert_biases: Whether experts are created with 16-bit biases, which the checkpoint does not have.
         source: Engine symbol the parameters were read from.
     """
     per_word = 32 // bits
 
     def matrix(outputs: int, inputs: int, whole_inputs: int) -> int:
-        groups = 1 if group_size == -1 else cdiv(inputs, group_size)
-        if group_size == -1:
-            groups = cdiv(inputs, whole_inputs)
+        groups = cdiv(inputs, whole_inputs) if group_size == -1 else inputs // group_size
         words = cdiv(inputs, per_word) * outputs
         zeros = groups * cdiv(outputs, per_word) if zero_points else 0
         index = inputs if group_index else 0
@@ -122,7 +125,8 @@ def grouped_integers(
     def experts(shape: ExpertShape) -> int:
         wide = matrix(shape.projections * shape.intermediate, shape.inputs, shape.inputs)
         narrow = matrix(shape.inputs, shape.intermediate, shape.whole_intermediate)
-        return shape.count * (wide + narrow + (2 * EXPERT_SHAPE if with_shapes else 0))
+        biases = (shape.projections * shape.intermediate + shape.inputs) * HALF if expert_biases else 0
+        return shape.count * (wide + narrow + biases + (2 * EXPERT_SHAPE if with_shapes else 0))
 
     return Scheme(name=f"{name}, {bits} bits", linear_bytes=linear, expert_bytes=experts, source=source)
 

@@ -36,7 +36,10 @@ QWEN2_MOE_BLOCKS: tuple[LayerBlock, ...] = (
     grouped_query(qkv_bias=True),
     by_layer(is_sparse, SHARED_MIXTURE, gated_mlp()),
 )
-QWEN3_MOE_BLOCKS: tuple[LayerBlock, ...] = (QWEN3_ATTENTION, by_layer(is_sparse, mixture(), gated_mlp()))
+QWEN3_MOE_BLOCKS: tuple[LayerBlock, ...] = (
+    QWEN3_ATTENTION,
+    by_layer(is_sparse, mixture(router_quantizable=True), gated_mlp()),
+)
 HYBRID_ATTENTION = by_layer(
     is_full_attention,
     grouped_query(qk_norm=True, gate="attn_output_gate=true", qkv_bias="attention_bias"),

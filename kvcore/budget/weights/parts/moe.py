@@ -9,9 +9,17 @@ EXPERT_COUNT = "num_experts|n_routed_experts|num_local_experts"
 EXPERT_WIDTH = "moe_intermediate_size|intermediate_size"
 
 
-def router(name: str, hidden_size: int, experts: int, *, dtype: str | None = None, bias: bool = False) -> Linear:
-    """Scores of the experts, on every rank and never quantized."""
-    return linear(name, "router", hidden_size, experts, split="whole", dtype=dtype, bias=bias, quantizable=False)
+def router(
+    name: str,
+    hidden_size: int,
+    experts: int,
+    *,
+    dtype: str | None = None,
+    bias: bool = False,
+    quantizable: bool = False,
+) -> Linear:
+    """Scores of the experts, on every rank and in most classes never quantized."""
+    return linear(name, "router", hidden_size, experts, split="whole", dtype=dtype, bias=bias, quantizable=quantizable)
 
 
 def score_bias(name: str, experts: int, dtype: str | None = "float32") -> Parameter:
@@ -28,6 +36,7 @@ def mixture(
     router_dtype: str | None = None,
     router_name: str = "gate",
     router_bias: bool = False,
+    router_quantizable: bool = False,
     correction: Flag = False,
     correction_name: str = "gate.e_score_correction_bias",
     correction_dtype: str | None = "float32",
@@ -47,6 +56,7 @@ def mixture(
         router_dtype: Element type of the router where it is not the model's.
         router_name: Name of the router below the prefix.
         router_bias: Whether the router has a bias.
+        router_quantizable: Whether the engine builds the router with the checkpoint's quantization scheme.
         correction: Whether the layer keeps a routing correction.
         correction_name: Name of the correction below the prefix.
         correction_dtype: Element type of the correction.
@@ -60,7 +70,14 @@ def mixture(
     def build(config: ModelConfig, index: int) -> tuple[Module, ...]:
         hidden, experts, width = config.hidden_size, size(config, count), size(config, intermediate)
         modules: list[Module] = [
-            router(prefix + router_name, hidden, experts, dtype=router_dtype, bias=router_bias),
+            router(
+                prefix + router_name,
+                hidden,
+                experts,
+                dtype=router_dtype,
+                bias=router_bias,
+                quantizable=router_quantizable,
+            ),
             Experts(
                 name=f"{prefix}experts",
                 group="experts",
