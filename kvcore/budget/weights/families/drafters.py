@@ -1,6 +1,8 @@
 """Drafters whose tensors are known: those inside a checkpoint, and small models that draft."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 from kvcore.budget.weights.drafter import (
     GROUP,
@@ -43,9 +45,21 @@ def own_drafter(config: ModelConfig) -> DrafterNetwork | None:
     build = OWN_DRAFTERS.get(config.architecture)
     section = quantization_section(config)
     method = str(section.get("quant_method") or "").lower()
-    if build is None or method not in CHECKED_METHODS or (method == "fp8" and section.get("moe_quant_algo")):
+    if build is None or method not in CHECKED_METHODS:
         return None
+    if section.get("moe_quant_algo"):
+        config = _with_native_experts(config, section)
     return build(config)
+
+
+def _with_native_experts(config: ModelConfig, section: Mapping[str, Any]) -> ModelConfig:
+    """The checkpoint as its drafter sees it: experts that ModelOpt exports otherwise stay as the model was published.
+
+    Source: vLLM 0.33.0 `DeepseekV4FP8Config` under `DeepSeekV4MTP`; the checkpoint lists ``mtp.*`` as ignored.
+    """
+    native = {key: value for key, value in section.items() if key != "moe_quant_algo"}
+    root, text = ({**mapping, "quantization_config": native} for mapping in (config.root, config.text))
+    return replace(config, root=root, text=text)
 
 
 def whole_drafter(config: ModelConfig, network: Network) -> DrafterNetwork | None:

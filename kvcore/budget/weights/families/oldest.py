@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from kvcore.budget.weights.decoder import EVERYWHERE, Builder, Decoder
 from kvcore.budget.weights.families.older import gpt2_positions
-from kvcore.budget.weights.modules import Module, linear, norm
+from kvcore.budget.weights.modules import Module, Network, linear, norm
 from kvcore.budget.weights.parts.attention import AttentionSizes, grouped_query, output_projection, qkv
 from kvcore.budget.weights.parts.facts import size
 from kvcore.budget.weights.parts.feed_forward import gated_mlp
@@ -79,6 +79,31 @@ def chatglm_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:
     )  # fmt: skip
 
 
+def mpt_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:
+    """MPT's layer, without biases where the config says so (vLLM 0.28.0 `MPTBlock`)."""
+    hidden, heads, bias = config.hidden_size, config.num_attention_heads, not config.get("no_bias", True)
+    kv_heads = config.optional_integer("attn_config.kv_n_heads") or heads
+    head, width = hidden // heads, config.integer("expansion_ratio", 4) * hidden
+    sizes = AttentionSizes(hidden_size=hidden, num_heads=heads, num_kv_heads=kv_heads, head_dim=head, v_head_dim=head)
+    modules: list[Module] = [
+        qkv("attn.Wqkv", sizes, bias=bias),
+        output_projection("attn.out_proj", sizes, bias=bias),
+        linear("ffn.up_proj", "mlp", hidden, width, bias=bias),
+        linear("ffn.down_proj", "mlp", width, hidden, split="row", bias=bias),
+    ]
+    if config.get("attn_config.qk_ln"):
+        modules.append(norm("attn.qk_ln", 2 * hidden, bias=bias))
+    return tuple(modules)
+
+
+def mpt(config: ModelConfig) -> Network:
+    """MPT, whose head is its embedding and whose norms have biases where its projections have."""
+    return Decoder(
+        blocks=(mpt_layer,), norm_bias=not config.get("no_bias", True), always_tied=True, prefix="transformer.blocks",
+        embedding="transformer.wte", everywhere=EVERYWHERE,
+    )(config)  # fmt: skip
+
+
 CHATGLM = Decoder(
     blocks=(chatglm_layer,), prefix="transformer.encoder.layers", embedding="transformer.embedding.word_embeddings",
     everywhere=EVERYWHERE,
@@ -97,6 +122,8 @@ OLDEST: Mapping[str, Builder] = {
         blocks=(falcon_layer,), norms=0, norm_bias=True, tied_by_default=True, prefix="transformer.h",
         embedding="transformer.word_embeddings", everywhere=EVERYWHERE,
     ),
+    "MPTForCausalLM": mpt,
+    "MptForCausalLM": mpt,
     "ChatGLMModel": CHATGLM,
     "ChatGLMForConditionalGeneration": CHATGLM,
 }  # fmt: skip
