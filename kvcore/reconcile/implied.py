@@ -15,6 +15,7 @@ from kvcore.errors import KvcoreError
 from kvcore.reconcile.budget_line import logged_budget
 from kvcore.reconcile.free_memory import AFTER, BEFORE, least_after, least_before
 from kvcore.reconcile.kin import catalogue_kin
+from kvcore.reconcile.literals import read_arguments
 from kvcore.reconcile.record import LogRecord
 from kvcore.request import parse_request
 from kvcore.request_fields import REQUEST_FIELDS
@@ -185,11 +186,18 @@ def catalogue_name(name: str) -> str | None:
     return find_model(wanted).id
 
 
+_RESOLVED_DRAFTS = "SpeculativeConfig("
+
+
 def _speculative(value: Any) -> dict[str, Any] | None:
     """The speculative settings that decide sizes; the drafter only where it is a model of the catalogue."""
+    if isinstance(value, str) and value.startswith(_RESOLVED_DRAFTS):
+        # The resolved configuration prints the object, with a shorter name for the tokens.
+        printed, _ = read_arguments(value.removeprefix(_RESOLVED_DRAFTS), "=")
+        value = {"num_speculative_tokens": printed.pop("num_spec_tokens", None), **printed}
     if not isinstance(value, Mapping):
         return None
-    kept = {key: value[key] for key in ("method", "num_speculative_tokens") if key in value}
+    kept = {key: value[key] for key in ("method", "num_speculative_tokens") if value.get(key) is not None}
     model = value.get("model")
     drafter = catalogue_name(model) if isinstance(model, str) else None
     return {**kept, "model": drafter} if drafter else kept

@@ -9,6 +9,7 @@ from kvcore.errors import InputError
 from kvcore.reconcile.as_json import as_json
 from kvcore.reconcile.document import document
 from kvcore.reconcile.finished_run import read_finished_run
+from kvcore.reconcile.implied import implied_request
 from kvcore.reconcile.invert import invert
 from kvcore.reconcile.reader import read_log_text
 from kvcore.reconcile.readings import CHECKLIST
@@ -206,3 +207,17 @@ def test_the_comparison_comes_before_the_fields_it_was_asked_with() -> None:
     text = markdown.write(document(reconcile(read_log_text(PUBLIC_LOG), {})))
 
     assert text.index("Logged and computed") < text.index("The request this log implies")
+
+
+def test_drafts_are_read_off_the_resolved_configuration() -> None:
+    log = (
+        "Initializing a V1 LLM engine (v0.19.2) with config: model='Qwen/Qwen3.6-27B', "
+        "speculative_config=SpeculativeConfig(method='mtp', model='/home/jane/Qwen3.6-27B', num_spec_tokens=3), max_seq_len=4096\n"
+    )
+    implied = implied_request(read_log_text(log), {})
+
+    assert implied.request["speculative_config"] == {
+        "method": "mtp",
+        "num_speculative_tokens": 3,
+        "model": "Qwen/Qwen3.6-27B",
+    }
