@@ -1,5 +1,6 @@
 """Where a log comes from: a file, standard input or a browser, read piece by piece; a finished run is told apart."""
 
+import codecs
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +24,11 @@ def read_source(source: Pieces, *, is_run: bool = False) -> LogRecord:
         InputError: A finished run is no JSON, lacks its pools, or is too long.
     """
     beginning = source.read(CHUNK)
-    rest = _Continued(beginning, source)
+    rest: Pieces = _Continued(beginning, source)
+    if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        # PowerShell writes what it redirects in two bytes per character.
+        rest = _Recoded(rest)
+        beginning = beginning[:CHUNK].decode("utf-16", "replace").encode()
     if is_run or is_finished_run(beginning.decode("utf-8", "replace")):
         return read_finished_run(_whole(rest))
     return read_log(rest)
@@ -44,6 +49,20 @@ class _Continued:
     def read(self, size: int, /) -> bytes:
         beginning, self.beginning = self.beginning, b""
         return beginning or self.source.read(size)
+
+
+class _Recoded:
+    """A source in UTF-16, handed out in UTF-8."""
+
+    def __init__(self, source: Pieces) -> None:
+        self.source = source
+        self.decoder = codecs.getincrementaldecoder("utf-16")("replace")
+
+    def read(self, size: int, /) -> bytes:
+        while piece := self.source.read(size):
+            if recoded := self.decoder.decode(piece).encode("utf-8", "replace"):
+                return recoded
+        return b""
 
 
 class _Pulled:

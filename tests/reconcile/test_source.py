@@ -1,5 +1,6 @@
 """Logs handed out piece by piece, by a file or by a browser."""
 
+import io
 import json
 import tracemalloc
 
@@ -77,3 +78,10 @@ def test_a_run_too_long_to_be_one_is_refused(monkeypatch: pytest.MonkeyPatch) ->
         read_source(Blocks(3, b"}"), is_run=True)
 
     assert raised.value.errors[0].field == "run_meta"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_log_that_powershell_redirected_is_read_like_any_other(encoding: str) -> None:
+    plain = read_source(io.BytesIO(TOKENS * 3))
+
+    assert read_source(io.BytesIO(("\ufeff" + TOKENS.decode() * 3).encode(encoding))).figures == plain.figures
