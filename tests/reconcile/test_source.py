@@ -19,7 +19,7 @@ TOKENS = b"INFO [kv_cache_utils.py:1] GPU KV cache size: 163,840 tokens\n"
 class Array(bytes):
     """Stands for an array a browser hands over."""
 
-    def to_bytes(self) -> bytes:  # type: ignore[override]
+    def to_bytes(self) -> bytes:
         return bytes(self)
 
 
