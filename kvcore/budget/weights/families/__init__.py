@@ -12,6 +12,7 @@ from kvcore.budget.weights.families.encoders import ENCODERS
 from kvcore.budget.weights.families.gemma import GEMMA
 from kvcore.budget.weights.families.gemma3n import GEMMA3N
 from kvcore.budget.weights.families.glm_next import GLM_NEXT
+from kvcore.budget.weights.families.hybrid_others import HYBRID_OTHERS
 from kvcore.budget.weights.families.hybrids import HYBRIDS
 from kvcore.budget.weights.families.kimi import KIMI
 from kvcore.budget.weights.families.latent_others import LATENT_OTHERS
@@ -49,6 +50,7 @@ BUILDERS: Mapping[str, Builder] = {
     **BAILING,
     **LATENT_OTHERS,
     **STEPS,
+    **HYBRID_OTHERS,
     **WRAPPED,
     **ENCODER_OTHERS,
 }

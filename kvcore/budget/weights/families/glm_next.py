@@ -115,16 +115,15 @@ def vision(config: ModelConfig) -> tuple[Module, ...]:
     )
 
 
+BLOCKS = (
+    by_layer(is_full, plain_latents, delta_attention),
+    pooled_indexer,
+    by_layer(is_sparse, ALWAYS_CORRECTED, gated_mlp()),
+    hyper_connections,
+)
+
 GLM_NEXT: Mapping[str, Builder] = {
-    "Glm5NextForConditionalGeneration": Decoder(
-        blocks=(
-            by_layer(is_full, plain_latents, delta_attention),
-            pooled_indexer,
-            by_layer(is_sparse, ALWAYS_CORRECTED, gated_mlp()),
-            hyper_connections,
-        ),
-        first=(vision,),
-        nested=True,
-    ),
+    "Glm5NextForCausalLM": Decoder(blocks=BLOCKS),
+    "Glm5NextForConditionalGeneration": Decoder(blocks=BLOCKS, first=(vision,), nested=True),
 }
-"""Builder of GLM-5.3-Flash."""
+"""Builders of GLM-5.3-Flash, alone and with its tower."""
