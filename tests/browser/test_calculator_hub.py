@@ -12,6 +12,7 @@ from tests.browser.pages import START_TIMEOUT, Calculator
 pytestmark = pytest.mark.browser
 
 HUB = "https://huggingface.co"
+MIRROR = "https://mirror.example.test"
 MODEL = "some-lab/Small-1B"
 CONFIG = {
     "architectures": ["LlamaForCausalLM"],
@@ -101,6 +102,20 @@ def test_nothing_is_asked_for_what_is_no_model_name(site_url: str, hub: StandIn)
     fetch(hub, site_url, "../../evil?x=1")
     expect(hub.page.locator("[data-kv-part=hub-note]")).to_contain_text("organisation/name")
     assert hub.asked == []
+
+
+def test_a_mirror_of_the_readers_own_is_asked_in_place_of_the_hub_and_kept(
+    page: Page, site_url: str, hub: StandIn
+) -> None:
+    page.context.route(f"{MIRROR}/**", hub.reply)
+    calculator = Calculator(page, site_url).open()
+    page.get_by_text("From a mirror").click()
+    page.get_by_label("Address that stands for the Hub").fill(f"{MIRROR}/hub/")
+    page.reload()
+    calculator.field("model").fill(MODEL)
+    page.get_by_role("button", name="Fetch config.json from mirror.example.test").click()
+    expect(calculator.field("config")).to_have_value(json.dumps(CONFIG), timeout=START_TIMEOUT)
+    assert [request.url for request in hub.asked] == [f"{MIRROR}/hub/{MODEL}/resolve/main/config.json"]
 
 
 def test_the_page_itself_may_still_reach_no_other_host(page: Page, site_url: str) -> None:

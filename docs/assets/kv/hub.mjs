@@ -8,20 +8,37 @@
 import { part } from "./host.mjs";
 
 const TIMEOUT = 15_000;
+/** Where a reader's own mirror is remembered. */
+const MIRROR = "kv-hub-mirror";
+const ADDRESS = /^https?:\/\/[^/\s]+/;
 
 /**
  * @param {Host} host
  * @param {(text: string) => void} take Called with the text of the config.
  */
 export function bindHub(host, take) {
-  const hub = host.root.dataset.kvHub ?? "";
+  const usual = host.root.dataset.kvHub ?? "";
   const button = part(host.root, "hub");
   const note = part(host.root, "hub-note");
-  if (!/^https?:\/\/[^/]+/.test(hub)) return;
-  const name = new URL(hub).host;
-  button.textContent = `Fetch config.json from ${name}`;
+  const mirror = part(host.root, "mirror");
+  const own = mirror.querySelector("input");
+  if (!ADDRESS.test(usual) || !own) return;
+  own.value = remembered();
+  own.placeholder = usual;
+  /** @returns {URL} The reader's mirror where its address is one, else the site's Hub. */
+  const hub = () => new URL(ADDRESS.test(own.value.trim()) ? own.value.trim() : usual);
+  const label = () => {
+    button.textContent = `Fetch config.json from ${hub().host}`;
+  };
+  own.addEventListener("input", () => {
+    remember(own.value.trim());
+    label();
+  });
+  label();
   button.hidden = false;
+  mirror.hidden = false;
   button.addEventListener("click", async () => {
+    const name = hub().host;
     const box = host.root.querySelector("[name=model]");
     const model = box instanceof HTMLInputElement ? box.value.trim() : "";
     if (!/^[\w.-]+\/[\w.-]+$/.test(model)) {
@@ -29,10 +46,29 @@ export function bindHub(host, take) {
       return;
     }
     note.textContent = `Asking ${name} for ${model}…`;
-    const { text, problem } = await fetched(`${hub.replace(/\/$/, "")}/${model}/resolve/main/config.json`);
+    const { text, problem } = await fetched(`${hub().href.replace(/\/$/, "")}/${model}/resolve/main/config.json`);
     note.textContent = text === undefined ? explain(problem, name, model) : `config.json of ${model}, from ${name}.`;
     if (text !== undefined) take(text);
   });
+}
+
+/** @returns {string} */
+function remembered() {
+  try {
+    return localStorage.getItem(MIRROR) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+/** @param {string} address */
+function remember(address) {
+  try {
+    if (address === "") localStorage.removeItem(MIRROR);
+    else localStorage.setItem(MIRROR, address);
+  } catch {
+    // A forbidden store costs typing the address again, and nothing else.
+  }
 }
 
 /**
