@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from kvcore.catalog import ModelEntry
 from site_plugins.pages.summary import Summary
-from site_plugins.published.places import MODELS, REPORT_SCHEMA, REQUEST_SCHEMA
+from site_plugins.published.places import MODELS, REPORT_SCHEMA, REQUEST_SCHEMA, fleet_data
 
 _PAGES = (
-    ("models/", "Models", "one table of every model"),
+    ("models/", "Models", "one table of every model, with requests at once on chosen cards (?gpu=H200&n=8)"),
+    ("concepts/cache-kinds/", "Cache kinds", "what each mechanism keeps and what it costs"),
     ("accuracy/", "Accuracy", "every comparison with the engines' own figures, misses included"),
     ("method/", "Method", "from a config.json to the number of requests that fit"),
     ("concepts/log-lines/", "What the log lines mean", "the engine's start-up lines, by release"),
@@ -44,6 +45,10 @@ def llms_text(models: Sequence[tuple[ModelEntry, Summary]], site_url: str, site_
         "## Data",
         "",
         f"- [models.json]({site_url}{MODELS}): every model with its figures and the address of its full report",
+        (
+            f"- [every model on H200 cards]({site_url}{fleet_data('H200')}): requests of 32k and 128k at once on 1, 2, 4 "
+            "and 8 of them, the budget estimated; beside it L40S, A100, H100 and B200"
+        ),
         f"- [request schema]({site_url}{REQUEST_SCHEMA})",
         f"- [report schema]({site_url}{REPORT_SCHEMA})",
         "",
