@@ -25,7 +25,7 @@ from kvcore.questions.curves import curves_csv, iso_curves
 from kvcore.questions.layout_by_hand import layout_by_hand
 from kvcore.questions.solve import solution_json, solve
 from kvcore.report.charts import explorable
-from kvcore.report.document import Chart, Document
+from kvcore.report.document import Chart, Code, Document, Paragraph
 from kvcore.report.json import to_json
 from kvcore.report.writers.html import write
 from kvcore.request_fields import REQUEST_FIELDS
@@ -201,7 +201,9 @@ def _solve(values: Values) -> Mapping[str, Any]:
     solution = solve(question, request, _number(values.get("requests", 1)), gpus, basis)
     ranked = splits(request, gpus, basis) if question == "best-split" else ()
     reply = _without_config(solution_json(solution))
-    reply["html"] = write(pages.solution_page(solution, ranked))
+    wish = ("--gpus", str(gpus)) if question == "best-split" else ("--requests", str(values.get("requests", 1)))
+    twin = kvcore_command(request, "solve", question, options=(*wish, "--basis", str(basis)))
+    reply["html"] = write(_with_twin(pages.solution_page(solution, ranked), twin))
     if ranked:
         reply["splits"] = [{**to_json(split), "num_gpus": split.num_gpus} for split in ranked]
     return reply
@@ -217,9 +219,18 @@ def _compare(values: Values) -> Mapping[str, Any]:
     if not all(isinstance(item, Mapping) for item in requests):
         raise input_error("requests", None, "every request is an object of request fields", "Send a list of objects.")
     comparison = compare(requests)
-    return {
-        **comparison_json(comparison), "csv": comparison_csv(comparison), **_page(pages.comparison_page(comparison))
-    }  # fmt: skip
+    page = _with_twin(pages.comparison_page(comparison), _compare_twin(requests))
+    return {**comparison_json(comparison), "csv": comparison_csv(comparison), **_page(page)}
+
+
+def _compare_twin(requests: Sequence[Values]) -> str:
+    """The command line of a comparison: the first deployment, and in what each of the others differs from it."""
+    first, *others = requests
+    changes = [
+        {name: other.get(name) for name in {**first, **other} if other.get(name) != first.get(name)} for other in others
+    ]
+    words = [word for change in changes for word in ("--with", json.dumps(change))]
+    return kvcore_command(first, "compare", options=words)
 
 
 def _sweep(values: Values) -> Mapping[str, Any]:
@@ -231,8 +242,21 @@ def _sweep(values: Values) -> Mapping[str, Any]:
     )
     figures = values.get("figures")
     chosen = {"figures": [str(path) for path in figures][:20]} if isinstance(figures, list) else {}
-    result = sweep(_request(values), listed, **chosen)
-    return {**to_json(result), "csv": to_csv(result), **_page(pages.sweep_page(result))}
+    request = _request(values)
+    result = sweep(request, listed, **chosen)
+    over = [word for name, items in listed.items() for word in ("--over", f"{name}={_items(items)}")]
+    twin = kvcore_command(request, "sweep", options=over)
+    return {**to_json(result), "csv": to_csv(result), **_page(_with_twin(pages.sweep_page(result), twin))}
+
+
+def _items(items: Any) -> str:
+    """Values of an axis as the command line lists them."""
+    return ",".join(str(item).lower() if isinstance(item, bool) else str(item) for item in items)
+
+
+def _with_twin(document: Document, command: str) -> Document:
+    """An answer and the command line that gives the same."""
+    return Document((*document.blocks, Paragraph(("The same by ", Code(command)))))
 
 
 def _iso(values: Values) -> Mapping[str, Any]:
@@ -280,6 +304,8 @@ def _mix(values: Values) -> Mapping[str, Any]:
     ]
     request = _request(values)
     mix, command = request_mix(request, lengths), engine_command(request)
+    written = ", ".join(f"{one['prompt_tokens']}+{one['output_tokens']}:{one['weight']:g}" for one in lengths)
+    twin = kvcore_command(request, "solve", "mix", options=("--mix", written))
     return {
         "usable_blocks": mix.usable_blocks,
         "blocks": list(mix.blocks),
@@ -288,7 +314,7 @@ def _mix(values: Values) -> Mapping[str, Any]:
         "percentile": float(mix.percentile),
         "longest": float(mix.longest),
         "engine_command": command,
-        "html": write(pages.mix_page(mix, command)),
+        "html": write(_with_twin(pages.mix_page(mix, command), twin)),
     }
 
 

@@ -1,7 +1,7 @@
 """The command line that asks the same question, for copying."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kvcore.request_fields import REQUEST_FIELDS
@@ -10,16 +10,18 @@ CONFIG_FILE = "config.json"
 """Name the command gives a config that was pasted: the reader saves it under this name."""
 
 
-def kvcore_command(request: Mapping[str, Any]) -> str:
-    """Writes a request as a ``kvcore report`` command line, quoted for a POSIX shell.
+def kvcore_command(request: Mapping[str, Any], *question: str, options: Sequence[str] = ()) -> str:
+    """Writes a request as a ``kvcore`` command line, quoted for a POSIX shell.
 
     Args:
         request: Request fields by name; a pasted config becomes the file name ``config.json``.
+        question: The subcommand and its question; ``report`` where there are none.
+        options: The subcommand's own flags, which stand last.
 
     Returns:
         One line; fields in the order of the request table, unknown ones left out.
     """
-    words = ["kvcore", "report"]
+    words = ["kvcore", *(_quoted(word) for word in question or ("report",))]
     words += [_quoted(str(request["model"]))] if "model" in request else []
     words += [CONFIG_FILE] if "config" in request else []
     for field in REQUEST_FIELDS:
@@ -34,7 +36,7 @@ def kvcore_command(request: Mapping[str, Any]) -> str:
         else:
             text = value if isinstance(value, str) else json.dumps(value)
             words += [flag, _quoted(text)]
-    return " ".join(words)
+    return " ".join((*words, *map(_quoted, options)))
 
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")

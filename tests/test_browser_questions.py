@@ -1,15 +1,21 @@
 """The browser's further doors: the same figures as the functions, and errors as data whatever comes in."""
 
+import html
 import json
+import re
+import shlex
 from typing import Any
 
 import pytest
 
 from kvcore import browser_questions
+from kvcore.cli import main
 from kvcore.questions import longest_context
 from tests.questions.deployment import BLOCK_BYTES, CONFIG
 
 DEPLOYMENT = {"config": CONFIG, "max_model_len": 1600, "kv_cache_memory_bytes": 1000 * BLOCK_BYTES}
+MODEL = "meta-llama/Llama-3.1-8B-Instruct"
+SMALL = {"max_model_len": 1600, "kv_cache_memory_bytes": 8_000_000_000}
 DOORS = (
     "solve_json",
     "compare_json",
@@ -60,6 +66,28 @@ def test_a_command_fills_a_request_and_a_request_makes_a_command() -> None:
     assert read["request"] == {"model": "org/name", "tensor_parallel_size": 2}
     assert read["ignored"] == ["--port"]
     assert ask("command_json", request=read["request"])["command"] == "vllm serve org/name --tensor-parallel-size 2"
+
+
+TWINS = (
+    ("solve_json", {"question": "longest-context", "requests": "10", "basis": "held"}),
+    ("sweep_json", {"axes": {"max_model_len": [800, 1600], "enable_prefix_caching": "true,false"}}),
+    ("mix_json", {"lengths": [{"prompt_tokens": "100", "output_tokens": "20", "weight": "2.5"}]}),
+    ("compare_json", {"requests": [{"model": MODEL, **SMALL}, {"model": MODEL, **SMALL, "kv_cache_dtype": "fp8"}]}),
+)
+
+
+@pytest.mark.parametrize(("door", "question"), TWINS, ids=[door for door, _ in TWINS])
+def test_the_command_under_an_answer_runs_and_gives_the_same(
+    door: str, question: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    reply = ask(door, request={"model": MODEL, **SMALL}, **question)
+    (command,) = re.findall(r"The same by <code>(.*?)</code>", reply["html"])
+    words = shlex.split(html.unescape(command))
+    assert words[0] == "kvcore"
+    assert main([*words[1:], "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    for name in ("value", "points", "average", "figures"):
+        assert said.get(name) == reply.get(name)
 
 
 def test_a_model_becomes_a_layout_whose_rows_are_edited() -> None:
