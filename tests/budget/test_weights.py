@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from kvcore.budget.weights import ModelWeights, weigh
+from kvcore.budget.weights.extras import rope_table_bytes
 from kvcore.budget.weights.kernels import Platform
 from kvcore.budget.weights.ranks import Ranks
 from kvcore.config import read_config
@@ -142,3 +143,23 @@ def test_a_rotary_table_holds_every_position() -> None:
     tables = {extra.name: extra.bytes for extra in weights(LLAMA).extras[0]}
 
     assert tables["RoPE tables"] == HALF * 512 * HEAD
+
+
+SCALED = {"rope_type": "linear", "factor": 8.0}
+WITHOUT_LENGTH = {key: value for key, value in LLAMA.items() if key != "max_position_embeddings"}
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({**LLAMA, "rope_scaling": SCALED}, 8 * 512 * HEAD),
+        ({**LLAMA, "partial_rotary_factor": 0.5}, 512 * HEAD // 2),
+        ({**WITHOUT_LENGTH, "model_type": "dbrx", "max_seq_len": 1024}, 1024 * HEAD),
+        ({**LLAMA, "model_type": "gemma3_text", "head_dim": HEAD, "rope_scaling": SCALED}, (8 + 1) * 512 * HEAD),
+        ({**LLAMA, "model_type": "chatglm"}, 512 * HEAD // 2),
+        ({**LLAMA, "model_type": "olmo2"}, 0),
+    ],
+    ids=["stretched", "part of a head", "another key", "a base of window layers", "half a head", "angles at run time"],
+)
+def test_rotary_tables_follow_the_config_and_what_its_class_supplies(config: dict[str, Any], expected: int) -> None:
+    assert rope_table_bytes(read_config(config)) == expected * HALF

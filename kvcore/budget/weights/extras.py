@@ -65,7 +65,7 @@ def rope_table_bytes(config: ModelConfig) -> int:
         return 0
     if head == 0 and config.optional_integer("kv_lora_rank"):
         return 0
-    positions = config.optional_integer("max_position_embeddings") or config.optional_integer("seq_length") or 0
+    positions = next((stated for key in POSITIONS if (stated := config.optional_integer(key))), 0)
     element = FLOAT32 if config.model_type in FLOAT32_TABLES else HALF
     positions *= STRETCHED.get(config.model_type, 1)
     tables = sum(rows * rotary * element for rows, rotary in _tables(config, positions, width))
@@ -76,10 +76,20 @@ def rope_table_bytes(config: ModelConfig) -> int:
 
 
 NO_ROPE = frozenset({
-    "gpt2", "bloom", "mamba", "mamba2", "falcon_mamba", "bert", "roberta", "xlm-roberta", "whisper", "nemotron_h", "jamba",
-    "kimi_linear", "gpt_bigcode", "smollm3", "mellum", "hunyuan_v1_moe", "gpt_neox",
+    "arcee", "bert", "bloom", "cwm", "falcon_mamba", "flex_olmo", "glm", "gpt2", "gpt_bigcode", "gpt_neox", "hunyuan_v1_dense",
+    "hunyuan_v1_moe", "jais2", "jamba", "kimi_linear", "kolibri1", "mamba", "mamba2", "mellum", "mpt", "nemotron_h", "olmo",
+    "olmo2", "olmo3", "opt", "phi", "roberta", "seed_oss", "smollm3", "starcoder2", "vaultgemma", "whisper", "xlm-roberta",
 })  # fmt: skip
-"""Model types without tables: no RoPE, or one whose angles are computed at run time."""
+"""Model types without tables: no RoPE, or one whose angles are computed at run time, as Transformers' classes do."""
+
+POSITIONS = ("max_position_embeddings", "seq_length", "max_seq_len", "n_positions")
+"""Keys under which checkpoints state the positions their tables hold."""
+
+PARTIAL: Mapping[str, float] = {"chatglm": 0.5, "glm4v_text": 0.5}
+"""Share of a head that rotates, by model type, where the config does not say."""
+
+LOCAL_BASE: Mapping[str, float] = {"gemma3_text": 10_000.0}
+"""Base of window layers that the config class supplies (Hugging Face `Gemma3TextConfig.rope_local_base_freq`)."""
 
 FLOAT32_TABLES = frozenset({"deepseek_v32", "deepseek_v4", "longcat_flash", "longcat_flash_ngram", "gpt_oss"})
 """Model types whose tables stay in float32."""
@@ -108,7 +118,8 @@ def _tables(config: ModelConfig, positions: int, width: int) -> Iterator[tuple[i
         elif kind in {"longrope", "su"} and isinstance(original, int):
             rows = positions + original
         partial = parameters.get(
-            "partial_rotary_factor", config.get("partial_rotary_factor", config.get("rotary_pct", 1.0))
+            "partial_rotary_factor",
+            config.get("partial_rotary_factor", config.get("rotary_pct", PARTIAL.get(config.model_type, 1.0))),
         )
         full = config.optional_integer("global_head_dim") if name == "full_attention" else None
         size = full or width
@@ -123,14 +134,13 @@ def _tables(config: ModelConfig, positions: int, width: int) -> Iterator[tuple[i
 
 
 def _sections(config: ModelConfig) -> list[tuple[str, Mapping[str, Any]]]:
+    local = config.get("rope_local_base_freq", LOCAL_BASE.get(config.model_type))
     for key in ("rope_parameters", "rope_scaling"):
         value = config.get(key)
         if isinstance(value, Mapping):
             nested = [(name, item) for name, item in value.items() if isinstance(item, Mapping)]
             sections: list[tuple[str, Mapping[str, Any]]] = nested or [("", value)]
-            if not nested and config.get("rope_local_base_freq"):
-                sections.append(("sliding_attention", {"rope_theta": config.get("rope_local_base_freq")}))
+            if not nested and local:
+                sections.append(("sliding_attention", {"rope_theta": local}))
             return sections
-    if config.get("rope_local_base_freq"):
-        return [("", {}), ("sliding_attention", {"rope_theta": config.get("rope_local_base_freq")})]
-    return [("", {})]
+    return [("", {}), ("sliding_attention", {"rope_theta": local})] if local else [("", {})]
