@@ -2,6 +2,7 @@
 
 Most configs are small ones made of the classes' defaults, true in structure; the others are published ones, by name. The
 engine built its model classes for them without weights (vLLM 0.33.0; ``releases.jsonl``: nine older releases' own classes).
+Parameter counts come from Hugging Face transformers 5.20, built on the meta device.
 """
 
 import json
@@ -18,7 +19,7 @@ from kvcore.budget.weights.kernels import Platform
 from kvcore.budget.weights.methods import read_quantization
 from kvcore.budget.weights.quantization import Quantization
 from kvcore.budget.weights.ranks import Ranks
-from kvcore.budget.weights.sizes import stage_weights, weights_of_modules
+from kvcore.budget.weights.sizes import published_params, stage_weights, weights_of_modules
 from kvcore.catalog.gpus import find_gpu
 from kvcore.config import ModelConfig, read_config
 from kvcore.engines.vllm.profiles import parse_release
@@ -67,6 +68,15 @@ def test_a_family_is_equal_to_the_byte_on_every_stage(family: Mapping[str, Any])
     assert [stage_bytes(family, point) for point in family["points"]] == [
         point["stage_bytes"] for point in family["points"]
     ]
+
+
+@pytest.mark.parametrize(
+    "family", [family for family in FAMILIES if "params" in family], ids=lambda family: family["name"]
+)
+def test_parameters_of_a_family_are_those_of_transformers(family: Mapping[str, Any]) -> None:
+    config, _ = read(family)
+
+    assert published_params(network_of(config)) == family["params"]
 
 
 @pytest.mark.parametrize("family", SCHEMES, ids=lambda family: family["name"])

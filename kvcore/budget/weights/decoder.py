@@ -81,6 +81,7 @@ class Decoder:
                 width=hidden,
                 bias=self.head_bias,
                 quantizable=True,
+                counted=not (self.never_tied and is_tied(config, default=self.tied_by_default)),
             )
             self._place(places, "head", "last", head)
         is_shared = tied and not self.headless and "embedding" not in self.everywhere

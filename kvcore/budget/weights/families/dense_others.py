@@ -1,6 +1,6 @@
 """Further dense language models: norms, biases, feed-forward layers and heads of their own."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from kvcore.budget.weights.decoder import EVERYWHERE, Builder, Decoder, is_tied
@@ -83,6 +83,16 @@ def half_biased_mlp(config: ModelConfig, index: int) -> tuple[Module, ...]:
     return wide, replace(narrow, bias=True)
 
 
+def none_unless_biased(key: str) -> Callable[[ModelConfig], int | None]:
+    """Nothing is left unloaded, unless the config asks for biases that the engine's class does not have: then unknown."""
+    return lambda config: None if flag(config, key) else 0
+
+
+def head_bias(config: ModelConfig) -> int:
+    """The published head's bias, which the engine does not load."""
+    return config.integer("vocab_size")
+
+
 BIASED = grouped_query(qkv_bias="attention_bias|bias", output_bias="attention_bias|bias")
 PLAIN_BLOCKS = (BIASED, plain_mlp(bias="mlp_bias"))
 
@@ -96,7 +106,9 @@ DENSE_OTHERS: Mapping[str, Builder] = {
     ),
     "ArceeForCausalLM": Decoder(blocks=PLAIN_BLOCKS),
     "CwmForCausalLM": Decoder(blocks=(grouped_query(), gated_mlp())),
-    "Ernie4_5ForCausalLM": Decoder(blocks=(grouped_query(), gated_mlp()), tied_by_default=True),
+    "Ernie4_5ForCausalLM": Decoder(
+        blocks=(grouped_query(), gated_mlp()), tied_by_default=True, unloaded=none_unless_biased("use_bias")
+    ),
     "GraniteSWAForCausalLM": Decoder(blocks=LLAMA_BLOCKS, tied_by_default=True),
     "HunYuanDenseV1ForCausalLM": Decoder(
         blocks=(
@@ -134,6 +146,7 @@ DENSE_OTHERS: Mapping[str, Builder] = {
         ),
         norms=1,
         norm_bias=True,
+        unloaded=head_bias,
     ),
     "SolarForCausalLM": Decoder(blocks=LLAMA_BLOCKS),
     "Starcoder2ForCausalLM": Decoder(

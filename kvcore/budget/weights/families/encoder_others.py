@@ -56,6 +56,11 @@ def masked_language_model(config: ModelConfig) -> Network:
     return replace(bert(config), last=(plain_tensor("mlm_head", head, group="lm_head"),), unloaded_params=None)
 
 
+def headless_masked_language_model(config: ModelConfig) -> Network:
+    """RoBERTa whose head is not loaded: it serves as an embedding model (vLLM 0.33.0 `RobertaEmbeddingModel`)."""
+    return replace(bert(config), unloaded_params=None)
+
+
 def modern_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:
     """ModernBERT's layer; the first has no norm before attention (vLLM 0.33.0 `ModernBertLayer`)."""
     hidden, heads, wide = config.hidden_size, config.num_attention_heads, size(config, "intermediate_size")
@@ -117,7 +122,7 @@ ENCODER_OTHERS: Mapping[str, Builder] = {
     "BertForMaskedLM": masked_language_model,
     "BertForSequenceClassification": sequence_classifier,
     "BertForTokenClassification": token_classifier,
-    "RobertaForMaskedLM": bert,
+    "RobertaForMaskedLM": headless_masked_language_model,
     "RobertaForTokenClassification": token_classifier,
     "XLMRobertaForTokenClassification": token_classifier,
     "ModernBertModel": MODERN,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from kvcore.budget.weights.decoder import EVERYWHERE, Builder, Decoder
+from kvcore.budget.weights.families.dense_others import none_unless_biased
 from kvcore.budget.weights.families.hybrids import lfm2_is_full
 from kvcore.budget.weights.families.mixtures import GRANITE_MOE_BLOCKS, from_first_dense
 from kvcore.budget.weights.families.sparse_others import at_layer, listed_is_sparse
@@ -59,7 +60,7 @@ ERNIE_BLOCKS: tuple[LayerBlock, ...] = (
         ernie_is_sparse,
         mixture(
             count="moe_num_experts", intermediate="moe_intermediate_size", router_dtype="float32", correction=True,
-            shared_count="moe_num_shared_experts",
+            correction_counted=True, shared_count="moe_num_shared_experts",
         ),
         gated_mlp(bias="use_bias"),
     ),
@@ -71,7 +72,7 @@ AFMOE_BLOCKS: tuple[LayerBlock, ...] = (
         from_num_dense,
         mixture(
             count="num_experts", intermediate="moe_intermediate_size", router_dtype="float32", correction=True,
-            correction_name="expert_bias", shared_count="num_shared_experts",
+            correction_name="expert_bias", correction_counted=True, shared_count="num_shared_experts",
         ),
         gated_mlp(),
     ),
@@ -114,9 +115,10 @@ MIXTURE_OTHERS: Mapping[str, Builder] = {
         norms=1,
         always_tied=True,
         everywhere=frozenset({"embedding", "norm"}),
+        unloaded=none_unless_biased("attention_bias"),
     ),
     "DeepseekForCausalLM": DEEPSEEK_MOE,
-    "Ernie4_5_MoeForCausalLM": Decoder(blocks=ERNIE_BLOCKS, tied_by_default=True),
+    "Ernie4_5_MoeForCausalLM": Decoder(blocks=ERNIE_BLOCKS, tied_by_default=True, unloaded=none_unless_biased("use_bias")),
     "ExaoneMoEForCausalLM": EXAONE_MOE,
     "ExaoneMoeForCausalLM": EXAONE_MOE,
     "FlexOlmoForCausalLM": Decoder(

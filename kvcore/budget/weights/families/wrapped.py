@@ -19,9 +19,9 @@ from kvcore.budget.weights.parts.deepseek_towers import (
     row_separators,
     view_separator,
 )
-from kvcore.budget.weights.parts.facts import ModelBlock, flag
+from kvcore.budget.weights.parts.facts import ModelBlock, flag, size
 from kvcore.budget.weights.parts.feed_forward import gated_mlp
-from kvcore.budget.weights.parts.glm_towers import glm4v_vision, glm_ocr_vision
+from kvcore.budget.weights.parts.glm_towers import GLM_OCR_DEFAULTS, glm4v_vision, glm_ocr_vision
 from kvcore.budget.weights.parts.image_towers import (
     llava_next_vision,
     llava_onevision_vision,
@@ -36,6 +36,7 @@ from kvcore.budget.weights.parts.other_image_towers import (
     paligemma_vision,
 )
 from kvcore.budget.weights.parts.speech_towers import audio_flamingo, glm_asr, qwen2_audio, qwen3_asr, voxtral
+from kvcore.budget.weights.parts.towers import tower_config
 from kvcore.config import ModelConfig
 from kvcore.errors import config_error
 from kvcore.layout.architectures.wrappers import stated_language_model
@@ -70,13 +71,35 @@ def around(*towers: ModelBlock, unloaded: Callable[[ModelConfig], int | None] | 
 
 
 def dropped_biases(config: ModelConfig) -> int:
-    """Biases of queries, keys and values that a config without a text section states at its root.
+    """Biases of queries, keys and values that GLM-4.1V publishes and the engine loads only where the config says so.
 
-    The engine's config class does not pass them on to the language model (transformers 5.20 `Glm4vConfig`).
+    Its config class keeps what stands beside the text section from it (transformers 5.20 `Glm4vConfig`).
     """
-    is_dropped = bool(config.root.get("attention_bias")) and not flag(config, "attention_bias")
     outputs = (config.num_attention_heads + 2 * config.num_key_value_heads) * config.head_dim
-    return config.num_hidden_layers * outputs if is_dropped else 0
+    return 0 if flag(config, "attention_bias") else config.num_hidden_layers * outputs
+
+
+def key_biases(config: ModelConfig) -> int:
+    """Biases of keys that the engine keeps in a tower that hears and the checkpoint does not have."""
+    tower = tower_config(config, "audio_config")
+    return -size(tower, "num_hidden_layers") * size(tower, "hidden_size")
+
+
+def end_of_row(config: ModelConfig) -> int:
+    """The published end of an image row, and what LLaVA's tower leaves unbuilt."""
+    return unbuilt_clip_params(config) + config.hidden_size
+
+
+def merger_width(config: ModelConfig) -> int | None:
+    """Nothing, where the published merger is as wide as the language model, as the engine builds it; else unknown."""
+    tower = tower_config(config, "vision_config", GLM_OCR_DEFAULTS)
+    published = size(tower, "out_hidden_size") * size(tower, "in_channels")
+    return 0 if config.integer("intermediate_size") == published else None
+
+
+def pooling_head(config: ModelConfig) -> int | None:
+    """Nothing, unless the tower is published with a pooling head, which the engine does not build: then unknown."""
+    return None if flag(tower_config(config, "vision_config"), "vision_use_head=true") else 0
 
 
 GLM4_BLOCKS = (grouped_query(qkv_bias="attention_bias"), gated_mlp(intermediate="intermediate_size=13696"))
@@ -85,7 +108,7 @@ GLM4_BLOCKS = (grouped_query(qkv_bias="attention_bias"), gated_mlp(intermediate=
 
 WRAPPED: Mapping[str, Builder] = {
     "AudioFlamingo3ForConditionalGeneration": Decoder(blocks=QWEN2_BLOCKS, first=(audio_flamingo,), nested=True),
-    "Cohere2VisionForConditionalGeneration": around(cohere2_vision),
+    "Cohere2VisionForConditionalGeneration": around(cohere2_vision, unloaded=pooling_head),
     "DeepseekOCRForCausalLM": replace(DEEPSEEK_MOE, first=(deepseek_ocr_vision,), every=(row_separators,), nested=True),
     "DeepseekOCR2ForCausalLM": replace(
         DEEPSEEK_MOE, first=(deepseek_ocr2_vision,), every=(view_separator,), nested=True
@@ -95,18 +118,23 @@ WRAPPED: Mapping[str, Builder] = {
     ),
     "Glm4vMoeForConditionalGeneration": Decoder(blocks=GLM4_MOE_BLOCKS, first=(glm4v_vision,), nested=True),
     "GlmAsrForConditionalGeneration": Decoder(
-        blocks=(grouped_query(qkv_bias="attention_bias"), gated_mlp()), first=(glm_asr,), nested=True
+        blocks=(grouped_query(qkv_bias="attention_bias"), gated_mlp()),
+        first=(glm_asr,),
+        nested=True,
+        unloaded=key_biases,
     ),
-    "GlmOcrForConditionalGeneration": Decoder(blocks=GLM4_BLOCKS, norms=4, first=(glm_ocr_vision,), nested=True),
+    "GlmOcrForConditionalGeneration": Decoder(
+        blocks=GLM4_BLOCKS, norms=4, first=(glm_ocr_vision,), nested=True, unloaded=merger_width
+    ),
     "InternVLForConditionalGeneration": around(intern_vision),
     "LlavaForConditionalGeneration": around(llava_vision, unloaded=unbuilt_clip_params),
     "LlavaNextForConditionalGeneration": around(llava_next_vision, unloaded=unbuilt_clip_params),
-    "LlavaNextVideoForConditionalGeneration": around(llava_next_video_vision, unloaded=unbuilt_clip_params),
+    "LlavaNextVideoForConditionalGeneration": around(llava_next_video_vision, unloaded=end_of_row),
     "LlavaOnevisionForConditionalGeneration": around(llava_onevision_vision),
     "Mistral3ForConditionalGeneration": around(pixtral_vision),
     "PaliGemmaForConditionalGeneration": around(paligemma_vision),
     "Qwen2AudioForConditionalGeneration": Decoder(blocks=QWEN2_BLOCKS, first=(qwen2_audio,), nested=True),
     "Qwen3ASRForConditionalGeneration": Decoder(blocks=QWEN3_BLOCKS, first=(qwen3_asr,), nested=True),
-    "VoxtralForConditionalGeneration": around(voxtral),
+    "VoxtralForConditionalGeneration": around(voxtral, unloaded=key_biases),
 }
 """Builders of wrappers."""

@@ -22,9 +22,9 @@ def router(
     return linear(name, "router", hidden_size, experts, split="whole", dtype=dtype, bias=bias, quantizable=quantizable)
 
 
-def score_bias(name: str, experts: int, dtype: str | None = "float32") -> Parameter:
-    """The routing correction, which checkpoints keep as a buffer: not a published parameter."""
-    return Parameter(name=name, group="router", size=experts, dtype=dtype, counted=False)
+def score_bias(name: str, experts: int, dtype: str | None = "float32", *, counted: bool = False) -> Parameter:
+    """The routing correction, which most checkpoints keep as a buffer: not a published parameter."""
+    return Parameter(name=name, group="router", size=experts, dtype=dtype, counted=counted)
 
 
 def mixture(
@@ -40,6 +40,7 @@ def mixture(
     correction: Flag = False,
     correction_name: str = "gate.e_score_correction_bias",
     correction_dtype: str | None = "float32",
+    correction_counted: bool = False,
     shared: Size | None = None,
     shared_count: str | None = None,
     shared_name: str = "shared_experts.",
@@ -60,6 +61,7 @@ def mixture(
         correction: Whether the layer keeps a routing correction.
         correction_name: Name of the correction below the prefix.
         correction_dtype: Element type of the correction.
+        correction_counted: Whether the published count includes the correction.
         shared: Width of the shared experts; None: as ``intermediate``.
         shared_count: Config key of the number of shared experts; None: one where ``shared`` is set, else none.
         shared_name: Name of the shared experts below the prefix.
@@ -89,7 +91,7 @@ def mixture(
             ),
         ]
         if flag(config, correction):
-            modules.append(score_bias(prefix + correction_name, experts, correction_dtype))
+            modules.append(score_bias(prefix + correction_name, experts, correction_dtype, counted=correction_counted))
         copies = (config.optional_integer(shared_count) or 0) if shared_count else (0 if shared is None else 1)
         shared_width = copies * (width if shared is None else size(config, shared))
         if shared_width:
