@@ -12,7 +12,7 @@ import { Course } from "./course.mjs";
 import { bindEmbed } from "./embed.mjs";
 import { bindFile } from "./file.mjs";
 import { fillForm, readForm, resetForm, setSource, showEngine, showErrors, sourceTyped, tooLong } from "./form.mjs";
-import { shownFragment } from "./fragment.mjs";
+import { showChanged, shownFragment } from "./fragment.mjs";
 import { describe, texts } from "./host.mjs";
 import { compareWithLink } from "./link.mjs";
 import { offerWhatApplies } from "./offer.mjs";
@@ -239,7 +239,7 @@ class Calculator {
     const open = new Set([...this.answer.querySelectorAll("details[open]")].map((item) => item.id));
     for (const item of content.querySelectorAll("details")) if (item.id && open.has(item.id)) item.open = true;
     carry(this.answer, content);
-    this.answer.replaceChildren(content);
+    showChanged(this.answer, content);
     this.answer.dataset.kvAnswered = String(Number(this.answer.dataset.kvAnswered ?? 0) + 1);
     this.takeAway.show(reply, fields);
     offerWhatApplies(this.form, reply.report);

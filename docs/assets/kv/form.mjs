@@ -15,13 +15,6 @@ export const controls = (form) => /** @type {Control[]} */ ([...form.querySelect
 
 /**
  * @param {HTMLFormElement} form
- * @param {string} name
- * @returns {Control | undefined}
- */
-const control = (form, name) => controls(form).find((item) => item.name === name);
-
-/**
- * @param {HTMLFormElement} form
  * @returns {string} "catalogue", "config" or "layout": where the model comes from; "" when an address named several.
  */
 export const source = (form) => form.dataset.kvSource ?? "";
@@ -101,7 +94,10 @@ function applies(form, item) {
 }
 
 /** @param {HTMLFormElement} form */
-const chosenEngine = (form) => (control(form, "engine")?.value === "sglang" ? "sglang" : "vllm");
+function chosenEngine(form) {
+  const choice = form.elements.namedItem("engine");
+  return choice instanceof HTMLSelectElement && choice.value === "sglang" ? "sglang" : "vllm";
+}
 
 /**
  * Shows only the fields of the chosen engine.
@@ -182,8 +178,10 @@ export function showErrors(form, errors) {
     const messages = byField.get(item.name);
     if (messages) item.setAttribute("aria-invalid", "true");
     else item.removeAttribute("aria-invalid");
-    if (line instanceof HTMLElement) {
-      line.textContent = messages?.join(" ") ?? "";
+    const words = messages?.join(" ") ?? "";
+    // Most fields are right before and after: writing the same again would still lay the form out anew.
+    if (line instanceof HTMLElement && (line.textContent !== words || line.hidden === Boolean(messages))) {
+      line.textContent = words;
       line.hidden = !messages;
     }
     // What is wrong with a part of the layout is said at its row, not at the text that holds them all.

@@ -33,7 +33,8 @@ export function offerWhatApplies(form, report) {
     const applies = needed && (kvNeedsModel === undefined || !isByHand);
     const control = field.querySelector("input, select, textarea");
     const isSet = control !== null && Reflect.get(control, "value") !== "";
-    field.hidden = !applies && !isSet;
+    const isHidden = !applies && !isSet;
+    if (field.hidden !== isHidden) field.hidden = isHidden;
   }
 }
 
@@ -47,8 +48,10 @@ function showDefaults(form, inputs) {
     if (origin === "given" || value === null || typeof value === "object") continue;
     const words = `default: ${typeof value === "number" ? value.toLocaleString("en") : value}`;
     const first = control instanceof HTMLSelectElement ? control.options[0] : undefined;
-    if (first) first.textContent = words;
-    else control.setAttribute("placeholder", words);
-    control.title = note;
+    // Writing the same again would still lay the form out anew.
+    if (first) {
+      if (first.textContent !== words) first.textContent = words;
+    } else if (control.getAttribute("placeholder") !== words) control.setAttribute("placeholder", words);
+    if (control.title !== note) control.title = note;
   }
 }
