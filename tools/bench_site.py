@@ -5,21 +5,20 @@ filled in and its tables and pictures in place. CPU time, not wall time, since o
 Charts were drawn before: they are kept by content, and a build draws only those that changed.
 """
 
+import json
 import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
+from unittest.mock import patch
 
 import yaml
 
-from kvcore.catalog import ModelEntry, load_models
-from kvcore.report.report import Report
-from site_plugins.charts.figure import Draw, kept_drawings
+from kvcore.catalog import load_models, models
 from site_plugins.pages.answers import Answers
 from site_plugins.pages.build import catalogue_files
 from site_plugins.pages.store import Store
@@ -30,6 +29,10 @@ AT_MOST = 1.5
 """The build with our plugins over MkDocs alone with the same Markdown."""
 
 SYNTHETIC = (250, 1000)
+BASE = "meta-llama/Llama-3.1-8B-Instruct"
+"""The model that invented ones are copies of."""
+
+NO_CHART = '<svg width="1" height="1" viewBox="0 0 1 1"></svg>'
 SITE_URL = "https://atlas.example/"
 
 
@@ -58,9 +61,8 @@ def main() -> None:
         print(f"the Markdown of {pages} pages, {len(load_models())} of them models, by MkDocs alone: {alone:.1f} s CPU")
         for state, spent in ours.items():
             print(f"with our plugin, {state}: {spent:.1f} s CPU, {spent / alone:.2f} times, wanted at most {AT_MOST}")
-        drawing, answers = kept_drawings(CACHE / "kv_pages_charts"), Answers()
         for number in SYNTHETIC:
-            spent = synthetic(number, answers, folder / str(number), drawing)
+            spent = synthetic(number, folder / str(number))
             print(f"{number} synthetic models: {spent:.1f} s CPU, {1000 * spent / number:.1f} ms each")
 
 
@@ -80,7 +82,7 @@ def built(folder: Path, docs: Path, plugins: Sequence[object], markdown: Path | 
         "site_dir": str(folder / "site"),
         "theme": {"custom_dir": str(ROOT / "overrides")},
         "plugins": ["search", *plugins],
-        "hooks": [str(ROOT / "tools.markdown_hook.py")] if markdown else [],
+        "hooks": [str(ROOT / "tools/markdown_hook.py")] if markdown else [],
     }
     file = folder / "mkdocs.yml"
     file.write_text(yaml.safe_dump(config), "utf-8")
@@ -92,14 +94,25 @@ def built(folder: Path, docs: Path, plugins: Sequence[object], markdown: Path | 
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def synthetic(number: int, answers: Answers, folder: Path, drawing: Draw) -> float:
-    """Makes the pages of invented models that all answer as one real model does; returns CPU seconds."""
-    base = next(entry for entry in load_models() if entry.id == "meta-llama/Llama-3.1-8B-Instruct")
+def synthetic(number: int, folder: Path) -> float:
+    """Makes the pages of a catalogue of invented models, each of them answered anew; returns CPU seconds.
 
-    def ask(request: Mapping[str, object]) -> Report:
-        return answers({**request, "model": base.id})
+    Args:
+        number: How many models.
+        folder: Where the catalogue and its pages are written.
+    """
+    catalogue = folder / "catalogue"
+    (catalogue / "synthetic").mkdir(parents=True)
+    base = json.loads((models._FOLDER / f"{BASE}.json").read_text("utf-8"))  # noqa: SLF001 - nothing else takes another
+    invented = [{**base, "id": f"synthetic/model-{index}", "title": f"Model {index}"} for index in range(number)]
+    for entry in invented:
+        (catalogue / f"{entry['id']}.json").write_text(json.dumps(entry), "utf-8")
+    with patch.object(models, "_FOLDER", catalogue):
+        start = time.process_time()
+        entries = [models.model_entry(entry) for entry in invented]
+        catalogue_files(entries, Answers(), SITE_URL, Store(folder / "pages", "bench"), lambda _: NO_CHART)
+        return time.process_time() - start
 
-    entries: list[ModelEntry] = [replace(base, id=f"synthetic/model-{index}") for index in range(number)]
-    start = time.process_time()
-    catalogue_files(entries, ask, SITE_URL, Store(folder, "bench"), drawing)
-    return time.process_time() - start
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,7 @@
 """Related models: the same family, else the same mechanism with nearly the same bytes per token."""
 
 from collections.abc import Sequence
+from heapq import nsmallest
 
 from kvcore.catalog import ModelEntry
 from site_plugins.pages.generated import as_text
@@ -19,7 +20,7 @@ def related_section(entry: ModelEntry, summary: Summary, models: Sequence[tuple[
     """
     others = [(other, its) for other, its in models if other.id != entry.id and its.kind == summary.kind]
     others += [(other, its) for other, its in models if other.family == entry.family and its.kind != summary.kind]
-    nearest = sorted(others, key=lambda item: _distance(entry, summary, *item))[:_MOST]
+    nearest = nsmallest(_MOST, others, key=lambda item: _distance(entry, summary, *item))
     if not nearest:
         return ""
     links = " · ".join(f"[{as_text(other.title)}](../{other.id}.md)" for other, _ in nearest)
