@@ -153,6 +153,7 @@ def test_a_fifth_deployment_is_refused(calculator: Calculator) -> None:
     kept = json.dumps([{name: str(value) for name, value in DEPLOYMENT.items()}] * 4)
     calculator.page.evaluate("kept => sessionStorage.setItem('kv-compare', kept)", kept)
     calculator.open()
+    expect(calculator.page.locator("[data-kv-further]")).to_be_attached(timeout=START_TIMEOUT)
     calculator.page.get_by_role("button", name="Add to comparison").click()
     panel = calculator.page.locator("[data-kv-part=compare]")
     expect(panel.get_by_role("alert")).to_contain_text("4 deployments")

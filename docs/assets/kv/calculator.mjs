@@ -161,6 +161,8 @@ class Calculator {
   /** @param {Event} [event] */
   #changed(event) {
     const target = event?.target;
+    // A chosen file or a mirror's address is no field of the question.
+    if (target instanceof HTMLInputElement && target.name === "") return;
     if (target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement)
       sourceTyped(this.form, target.name);
     showEngine(this.form);
