@@ -17,6 +17,9 @@ SITE = ROOT / "site"
 CACHE = ROOT / ".cache"
 STAMP = CACHE / "site.sha256"
 
+PREVIEW = "http://127.0.0.1:8000/"
+"""The address a site is built for where ``SITE_URL`` names no other, as in ``mkdocs.yml``."""
+
 SOURCES = (
     "mkdocs.yml",
     "docs",
@@ -50,7 +53,7 @@ def source_files() -> Iterator[Path]:
 
 def source_digest() -> str:
     """Returns a hash of the sources' names and contents and of the address the site is built for."""
-    digest = hashlib.sha256(os.environ.get("SITE_URL", "").encode())
+    digest = hashlib.sha256(os.environ.get("SITE_URL", PREVIEW).encode())
     for path in source_files():
         digest.update(f"\0{path.relative_to(ROOT)}\0{path.stat().st_size}\0".encode())
         digest.update(path.read_bytes())

@@ -47,6 +47,15 @@ def test_another_address_changes_the_digest(sources: Path, monkeypatch: pytest.M
     assert build_site.source_digest() != before
 
 
+def test_no_address_is_the_address_of_a_preview(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sources.is_dir()
+    named = build_site.source_digest()
+    monkeypatch.delenv("SITE_URL")
+
+    assert build_site.source_digest() == named
+    assert f'"{build_site.PREVIEW}"' in (Path(build_site.__file__).parents[1] / "mkdocs.yml").read_text()
+
+
 def test_compiled_leftovers_do_not_change_the_digest(sources: Path) -> None:
     before = build_site.source_digest()
     (sources / "docs/__pycache__").mkdir()
