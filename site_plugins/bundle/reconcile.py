@@ -10,13 +10,13 @@ PLACEHOLDER = "<!-- kv:reconcile -->"
 """Comment in a Markdown page that the box takes the place of."""
 
 _FIELDS = (
-    ("model", "Model", "taken from the log where it names one"),
-    ("gpu", "GPU", "taken from the log's total memory where one card has it"),
-    ("engine_version", "Engine version", "taken from the log"),
-    ("kv_cache_dtype", "KV cache dtype", "as the flags say"),
-    ("tensor_parallel_size", "Tensor parallel size", "from the arguments or the names of workers"),
-    ("mem_fraction_static", "Static fraction (SGLang)", "from the arguments"),
-    ("reported_tokens", "Reported tokens", "only where the log's own line is missing"),
+    ("model", "Model", "from the log"),
+    ("gpu", "GPU", "from the log"),
+    ("engine_version", "Engine version", "from the log"),
+    ("kv_cache_dtype", "KV cache dtype", "from the log"),
+    ("tensor_parallel_size", "Tensor parallel size", "from the log"),
+    ("mem_fraction_static", "Static fraction (SGLang)", "from the log"),
+    ("reported_tokens", "Reported tokens", "if not in the log"),
 )
 """Name, label, and what stands in the empty field."""
 
