@@ -1,8 +1,10 @@
 """Architectures that keep a state per request: recurrent, linear attention or short convolution, alone or in hybrids."""
 
+import dataclasses
 from collections.abc import Mapping
 
 from kvcore.layout.architecture import Architecture, CacheBuilder, DraftBuilder
+from kvcore.layout.architectures.wrappers import VISION
 from kvcore.layout.drafts import mtp_layers
 from kvcore.layout.gated_delta_net import olmo_gated_delta_net, qwen_gated_delta_net
 from kvcore.layout.grouped_query import grouped_query
@@ -114,6 +116,7 @@ def _lfm2(source: str, kinds: LayerKinds, state: CacheBuilder) -> Architecture:
 
 
 _QWEN3_5 = _qwen("`models/qwen3_5.py`", drafts_key="mtp_num_hidden_layers")
+_QWEN3_5_VL = dataclasses.replace(_QWEN3_5, tower_keys=VISION)
 _LFM2_KINDS = layer_types_or(lfm2_kinds)
 
 STATES: Mapping[str, Architecture] = {
@@ -149,8 +152,8 @@ STATES: Mapping[str, Architecture] = {
     "Qwen3NextForCausalLM": _qwen("`models/qwen3_next.py`", drafts_key="num_nextn_predict_layers"),
     "Qwen3_5ForCausalLM": _QWEN3_5,
     "Qwen3_5MoeForCausalLM": _QWEN3_5,
-    "Qwen3_5ForConditionalGeneration": _QWEN3_5,
-    "Qwen3_5MoeForConditionalGeneration": _QWEN3_5,
+    "Qwen3_5ForConditionalGeneration": _QWEN3_5_VL,
+    "Qwen3_5MoeForConditionalGeneration": _QWEN3_5_VL,
     "InternS2PreviewForConditionalGeneration": _qwen(
         "`models/interns2_preview.py`", drafts_key="mtp_num_hidden_layers"
     ),
