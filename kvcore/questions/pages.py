@@ -21,9 +21,7 @@ MOST_SPLITS_SHOWN = 24
 
 def solution_page(solution: Solution, splits: Sequence[Split] = ()) -> Document:
     """The value first, then the forward questions that prove it, then the ranking of splits where there is one."""
-    value: Text = (
-        ("none",) if solution.value is None else (Strong(f"{shown(solution.value)} {solution.unit}".rstrip()),)
-    )
+    value: Text = (solution.words,) if solution.value is None else (Strong(solution.words),)
     blocks: list[Block] = [Paragraph((f"{solution.wish[:1].upper()}{solution.wish[1:]}: ", *value))]
     if solution.note:
         blocks.append(Note("info", (solution.note,)))

@@ -1,5 +1,6 @@
 """What an inverse question answers: the value, the request that realises it, and the checks that prove it."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -33,3 +34,12 @@ class Solution:
     report: Report | None
     checks: tuple[Check, ...]
     note: str = ""
+
+    @property
+    def words(self) -> str:
+        """The value and its unit. Requests are cut off and never rounded up; shares stay exact."""
+        if self.value is None:
+            return "none"
+        is_exact = isinstance(self.value, int) or self.value < 1
+        number = f"{self.value:,}" if is_exact else f"{math.floor(self.value * 100) / 100:,.2f}"
+        return f"{number} {self.unit}".rstrip()

@@ -67,8 +67,7 @@ def _mix(request: Mapping[str, Any], arguments: argparse.Namespace) -> int:
 
 
 def _text(solution: Solution) -> str:
-    value = "none" if solution.value is None else f"{_shown(solution.value)} {solution.unit}".rstrip()
-    lines = [f"{solution.wish[:1].upper()}{solution.wish[1:]}: {value}"]
+    lines = [f"{solution.wish[:1].upper()}{solution.wish[1:]}: {solution.words}"]
     lines += [f"  {solution.note}"] if solution.note else []
     for item in solution.checks:
         found = "does not start" if item.concurrency is None else f"{rounded_down(item.concurrency)} at once"
@@ -76,10 +75,6 @@ def _text(solution: Solution) -> str:
     if solution.value is not None:
         lines += [f"  {kvcore_command(solution.request)}", f"  {engine_command(solution.request)}"]
     return "\n".join(lines)
-
-
-def _shown(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) or value < 1 else rounded_down(value)
 
 
 def rounded_down(value: float) -> str:
