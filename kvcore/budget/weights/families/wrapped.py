@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from kvcore.budget.weights.decoder import Builder, Decoder
+from kvcore.budget.weights.families.deepseek import DEEPSEEK_BLOCKS, kimi_vision
 from kvcore.budget.weights.families.dense_others import DENSE_OTHERS
 from kvcore.budget.weights.families.gemma import GEMMA
 from kvcore.budget.weights.families.mixture_others import DEEPSEEK_MOE, MIXTURE_OTHERS
@@ -33,6 +34,7 @@ from kvcore.budget.weights.parts.other_image_towers import (
     cohere2_vision,
     intern_vision,
     llava_next_video_vision,
+    paddle_vision,
     paligemma_vision,
 )
 from kvcore.budget.weights.parts.speech_towers import audio_flamingo, glm_asr, qwen2_audio, qwen3_asr, voxtral
@@ -127,11 +129,16 @@ WRAPPED: Mapping[str, Builder] = {
         blocks=GLM4_BLOCKS, norms=4, first=(glm_ocr_vision,), nested=True, unloaded=merger_width
     ),
     "InternVLForConditionalGeneration": around(intern_vision),
+    "KimiVLForConditionalGeneration": Decoder(blocks=DEEPSEEK_BLOCKS, first=(kimi_vision,), nested=True),
+    "LightOnOCRForConditionalGeneration": around(pixtral_vision),
     "LlavaForConditionalGeneration": around(llava_vision, unloaded=unbuilt_clip_params),
     "LlavaNextForConditionalGeneration": around(llava_next_vision, unloaded=unbuilt_clip_params),
     "LlavaNextVideoForConditionalGeneration": around(llava_next_video_vision, unloaded=end_of_row),
     "LlavaOnevisionForConditionalGeneration": around(llava_onevision_vision),
     "Mistral3ForConditionalGeneration": around(pixtral_vision),
+    "PaddleOCRVLForConditionalGeneration": Decoder(
+        blocks=(grouped_query(), gated_mlp()), tied_by_default=True, first=(paddle_vision,), nested=True
+    ),
     "PaliGemmaForConditionalGeneration": around(paligemma_vision),
     "Qwen2AudioForConditionalGeneration": Decoder(blocks=QWEN2_BLOCKS, first=(qwen2_audio,), nested=True),
     "Qwen3ASRForConditionalGeneration": Decoder(blocks=QWEN3_BLOCKS, first=(qwen3_asr,), nested=True),

@@ -1,4 +1,4 @@
-"""Further towers that see: InternVL, Command A Vision, PaliGemma, LLaVA-NeXT-Video."""
+"""Further towers that see: InternVL, Command A Vision, PaliGemma, LLaVA-NeXT-Video, PaddleOCR-VL."""
 
 from kvcore.budget.weights.modules import Module, linear, norm
 from kvcore.budget.weights.parts.facts import flag, size
@@ -63,6 +63,15 @@ def llava_next_video_vision(config: ModelConfig) -> tuple[Module, ...]:
     """CLIP up to the feature layer, and a projector on every rank (vLLM 0.33.0 `LlavaNextMultiModalProjector`)."""
     *tower, first, second = llava_vision(config)
     return (*tower, plain_tensor("multi_modal_projector", first.params + second.params))
+
+
+def paddle_vision(config: ModelConfig) -> tuple[Module, ...]:
+    """SigLIP and a projector over merged patches, on every rank (vLLM 0.33.0 `SiglipVisionModel`, `Projector`)."""
+    tower = tower_config(config, "vision_config", SIGLIP_DEFAULTS)
+    width, hidden = tower.hidden_size, config.hidden_size
+    merged = width * int(tower.get("spatial_merge_size") or 2) ** 2
+    projector = 2 * width + merged * merged + merged + merged * hidden + hidden
+    return (*siglip(tower, "visual.vision_model."), plain_tensor("mlp_AR", projector))
 
 
 def paligemma_vision(config: ModelConfig) -> tuple[Module, ...]:
