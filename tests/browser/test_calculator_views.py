@@ -50,6 +50,9 @@ def test_a_field_that_is_set_stays_visible_where_it_does_not_apply(calculator: C
 def test_the_compact_view_shows_the_answer_and_a_link_to_the_whole(calculator: Calculator) -> None:
     calculator.open(f"?model={MODEL}&{BUDGET}&embed").wait()
     expect(calculator.page.locator(".kv-headline")).to_be_visible()
+    expect(calculator.answer.locator(".kv-layers")).to_be_visible()
+    for hidden in ("#capacity", "#evidence", "[data-kv-part=layout]"):
+        expect(calculator.page.locator(hidden)).to_be_hidden()
     expect(calculator.page.locator("[data-kv-part=form]")).to_be_hidden()
     expect(calculator.page.locator(".md-header")).to_be_hidden()
     link = calculator.page.get_by_role("link", name="the whole calculator")
