@@ -50,8 +50,9 @@ def test_progress_says_what_is_loading_and_how_much(own_calculator: Calculator) 
 def test_what_is_typed_while_python_loads_is_answered(own_calculator: Calculator) -> None:
     held: list[Route] = []
     own_calculator.page.route("**/*.wasm", lambda route: held.append(route))  # noqa: PLW0108 -- Playwright takes no builtin
-    own_calculator.open()
-    own_calculator.field("tensor_parallel_size").fill("2")
+    with own_calculator.page.expect_request("**/*.wasm", timeout=START_TIMEOUT):
+        own_calculator.open()
+        own_calculator.field("tensor_parallel_size").fill("2")
     expect(own_calculator.status).to_contain_text("Loading Python", timeout=START_TIMEOUT)
     own_calculator.field("tensor_parallel_size").fill("4")
     expect(own_calculator.answer).to_have_attribute("aria-busy", "true")
