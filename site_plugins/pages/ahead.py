@@ -4,6 +4,7 @@ Whatever is not kept yet is made here, each model by itself; what is kept costs 
 the same with and without this, only slower.
 """
 
+import os
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -18,8 +19,8 @@ from site_plugins.pages.answers import Answers
 from site_plugins.pages.build import is_kept, kept_pages, page_store
 from site_plugins.pages.store import Store
 
-WORTH_A_POOL = 8
-"""Models: fewer are made sooner than processes are started."""
+WORTH_A_PROCESS = 8
+"""Models: fewer are made sooner than a process is started."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,11 @@ def make_ahead(entries: Sequence[ModelEntry], places: Places) -> None:
     """
     store = places.pages()
     missing = [entry for entry in entries if not is_kept(entry, places.site_url, store)]
-    if len(missing) < WORTH_A_POOL:
+    processes = min(os.cpu_count() or 1, len(missing) // WORTH_A_PROCESS)
+    if processes < 2:
         return
     # Spawned, not forked: drawing and mkdocs have threads, which a fork would leave halfway.
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         # The longest piece first, so that nothing waits for it at the end.
         work = [pool.submit(_measure, places), *(pool.submit(_make, entry, places) for entry in missing)]
         try:

@@ -5,7 +5,7 @@ import pytest
 
 from kvcore.catalog import load_models
 from site_plugins.pages import ahead
-from site_plugins.pages.ahead import WORTH_A_POOL, Places, make_ahead
+from site_plugins.pages.ahead import WORTH_A_PROCESS, Places, make_ahead
 from site_plugins.pages.build import is_kept, kept_pages
 
 ENTRIES = load_models()
@@ -36,8 +36,25 @@ def test_outcomes_measured_ahead_are_the_ones_the_build_takes(places: Places) ->
     assert len(list(places.cache.iterdir())) == 1
 
 
-def test_for_a_few_models_no_process_is_started(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("processors", "models"), [(1, 2 * WORTH_A_PROCESS), (64, 2 * WORTH_A_PROCESS - 1)])
+def test_where_a_second_process_would_not_pay_none_is_started(
+    places: Places, monkeypatch: pytest.MonkeyPatch, processors: int, models: int
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: processors)
     monkeypatch.setattr(ahead, "ProcessPoolExecutor", no_answer)
-    make_ahead(ENTRIES[: WORTH_A_POOL - 1], places)
-    with pytest.raises(TypeError):
-        make_ahead(ENTRIES[:WORTH_A_POOL], places)
+    make_ahead(ENTRIES[:models], places)
+
+
+def test_no_more_processes_are_started_than_have_enough_to_do(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    class Pool:
+        def __init__(self, processes: int, **_: object) -> None:
+            asked.append(processes)
+            raise InterruptedError
+
+    monkeypatch.setattr("os.cpu_count", lambda: 64)
+    monkeypatch.setattr(ahead, "ProcessPoolExecutor", Pool)
+    with pytest.raises(InterruptedError):
+        make_ahead(ENTRIES[: 3 * WORTH_A_PROCESS + 1], places)
+    assert asked == [3]
