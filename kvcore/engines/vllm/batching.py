@@ -27,8 +27,10 @@ class Batch:
 def resolve_batch(recorder: InputRecorder, gpu: Gpu, max_model_len: int, traits: Traits, profile: Profile) -> Batch:
     """The largest batch (vLLM 0.33.0 `EngineArgs._set_default_max_num_seqs_and_batched_tokens_args`).
 
+    What is given or left to the defaults must hold (vLLM 0.33.0 `SchedulerConfig.verify_max_model_len`).
+
     Raises:
-        EngineRefusal: A prompt that cannot be split does not fit in a batch.
+        EngineRefusal: A prompt that cannot be split does not fit in a batch, or one token of every request does not.
     """
     usage_context = recorder.take("usage_context", "server", "vllm serve")
     default, note = default_max_num_batched_tokens(gpu, usage_context, profile)
@@ -47,9 +49,12 @@ def resolve_batch(recorder: InputRecorder, gpu: Gpu, max_model_len: int, traits:
     by_memory = min(1024 if _is_large(gpu) else 256, tokens)
     seqs: int = recorder.take("max_num_seqs", by_memory, "by GPU memory, at most max_num_batched_tokens")
     capped = min(tokens, seqs * max_model_len)
-    if "max_num_batched_tokens" not in recorder.request.given and traits.chunked_prefill and capped != tokens:
+    if "max_num_batched_tokens" not in recorder.request.given and capped != tokens:
         tokens = capped
         recorder.put("max_num_batched_tokens", capped, "default", "capped at max_num_seqs × max_model_len")
+    if tokens < seqs:
+        rule = f"vLLM refuses more requests in a step than its {tokens:,} batched tokens (max_num_batched_tokens)"
+        raise refusal("max_num_seqs", seqs, rule, f"Use at most {tokens:,}, or raise max_num_batched_tokens.")
     return Batch(max_num_batched_tokens=tokens, max_num_seqs=seqs)
 
 

@@ -14,6 +14,8 @@ from kvcore.layout.window import attention_kinds, sliding_attention
 ENCODER_ONLY = "encoder_only"
 PLAIN = Traits()
 NO_PIPELINE = Traits(supports_pipeline=False)
+ENCODER_MODULES = frozenset({"bert", "bert_with_rope", "modernbert", "roberta"})
+"""Modules whose classes are encoders only."""
 
 
 def decoder(
@@ -63,6 +65,8 @@ def causal_or_encoder(kinds: LayerKinds) -> LayerKinds:
 def encoder(module: str, *, only_if: str | None = None) -> Architecture:
     """An encoder: every layer attends in both directions and keeps nothing between steps.
 
+    Classes that are encoders only do not implement `SupportsPP`; decoders that attend in both directions do.
+
     Args:
         module: The engine's module under ``model_executor/models``.
         only_if: Config key that must be true for the class to be an encoder.
@@ -78,6 +82,11 @@ def encoder(module: str, *, only_if: str | None = None) -> Architecture:
     return Architecture(
         layer_kinds=kinds,
         caches={ENCODER_ONLY: ()},
-        traits=Traits(pooling=True, chunked_prefill=False, prefix_caching=False),
+        traits=Traits(
+            pooling=True,
+            chunked_prefill=False,
+            prefix_caching=False,
+            supports_pipeline=module not in ENCODER_MODULES,
+        ),
         source=f"vLLM 0.33.0 `models/{module}.py`",
     )

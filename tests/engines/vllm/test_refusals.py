@@ -27,6 +27,16 @@ QWEN_VL = {
     "architectures": ["Qwen2_5_VLForConditionalGeneration"], "model_type": "qwen2_5_vl", **SIZES,
     "vision_config": {"num_heads": 16, "intermediate_size": 3420},
 }  # fmt: skip
+QWEN3_5 = {
+    "architectures": ["Qwen3_5ForConditionalGeneration"], "model_type": "qwen3_5",
+    "text_config": {
+        **SIZES, "model_type": "qwen3_5_text", "head_dim": 256, "linear_num_key_heads": 16,
+        "linear_num_value_heads": 16, "linear_key_head_dim": 128, "linear_value_head_dim": 128,
+        "linear_conv_kernel_dim": 4,
+    },
+    "vision_config": {"num_heads": 12, "intermediate_size": 3072},
+}  # fmt: skip
+BERT = {"architectures": ["BertModel"], "model_type": "bert", **SIZES, "max_position_embeddings": 512}
 QWEN_FP8 = {
     "architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe", **SIZES, "moe_intermediate_size": 768,
     "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128], "activation_scheme": "dynamic"},
@@ -53,6 +63,10 @@ def quantized(**quantization: Any) -> dict[str, Any]:
         (BLOOM, {"kv_cache_dtype": "fp8"}, "ALiBi"),
         (GEMMA4, {"pipeline_parallel_size": 2}, "whose cache it reads"),
         (QWEN_VL, {"tensor_parallel_size": 8}, "vision_config.intermediate_size"),
+        (QWEN3_5, {"tensor_parallel_size": 8}, "vision_config.num_heads"),
+        (BERT, {"pipeline_parallel_size": 2}, "pipeline_parallel_size"),
+        (LLAMA, {"max_num_batched_tokens": 512, "max_num_seqs": 513}, "max_num_seqs"),
+        (LLAMA, {"max_num_seqs": 8193}, "8,192 batched tokens"),
         (QWEN_FP8, {"tensor_parallel_size": 16}, "tensor_parallel_size"),
         (QWEN_FP8, {"kv_cache_dtype": "fp8_e5m2"}, "fp8_e5m2"),
         (quantized(quant_method="fbgemm_fp8"), {}, "deprecated"),
@@ -69,6 +83,8 @@ def test_a_deployment_is_refused(config: dict[str, Any], request_fields: dict[st
         (QWEN_FP8, {"tensor_parallel_size": 8}),  # 96 columns still share blocks of 32
         (QWEN_FP8, {"tensor_parallel_size": 16, "enable_expert_parallel": True}),
         (QWEN_VL, {"tensor_parallel_size": 4}),
+        (QWEN3_5, {"tensor_parallel_size": 4}),
+        (LLAMA, {"max_num_batched_tokens": 512, "max_num_seqs": 512}),
         (quantized(quant_method="gptq", bits=4, sym=True), {}),
         ({**GEMMA4, "num_kv_shared_layers": 0}, {"pipeline_parallel_size": 2}),
         (BLOOM, {"max_model_len": 2048}),
