@@ -1,6 +1,7 @@
 """Links: what they carry, what an old one says beside today's answer, and the way back through the history."""
 
 import json
+import re
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -24,9 +25,9 @@ def link() -> str:
     return write_link(QUESTION, answer(QUESTION))
 
 
-def copied(calculator: Calculator) -> str:
+def copied(calculator: Calculator, button: str = "Copy link") -> str:
     calculator.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    calculator.page.get_by_role("button", name="Copy link").click()
+    calculator.page.get_by_role("button", name=button).click()
     expect(calculator.page.locator("[data-kv-part=takeaway] [role=status]")).to_contain_text("copied")
     return str(calculator.page.evaluate("navigator.clipboard.readText()"))
 
@@ -38,6 +39,13 @@ def test_a_copied_link_carries_the_question_the_versions_and_the_figures(calcula
     assert query["engine_version"] == ["0.33.0"]
     assert query["kvcore"] == [__version__]
     assert f"blocks:{BLOCKS}" in query["said"][0]
+
+
+def test_markdown_is_written_of_the_answer_shown_when_it_is_copied(calculator: Calculator) -> None:
+    calculator.open(f"?{'&'.join(f'{name}={value}' for name, value in QUESTION.items())}").wait()
+    text = copied(calculator, "Copy for a design review")
+    assert f"| {BLOCKS:,} |" in text
+    assert "`tensor_parallel_size` | 2 |" in text
 
 
 def test_a_link_that_is_still_true_shows_the_answer_and_no_notice(calculator: Calculator) -> None:
@@ -107,6 +115,7 @@ def test_a_config_too_long_for_an_address_survives_a_reload_and_leaves_as_a_file
     )
     calculator.open()
     calculator.set(config=config, max_model_len="8192")
+    expect(calculator.page).to_have_url(re.compile("max_model_len=8192.*#config-kept"))
     calculator.page.reload()
     calculator.wait()
     assert calculator.field("config").input_value() == config

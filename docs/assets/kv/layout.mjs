@@ -137,8 +137,11 @@ export function bindLayout(host) {
       part: line.dataset.kvRow === "" ? null : Number(line.dataset.kvRow),
       ...Object.fromEntries(inputs(line).map((input) => [input.dataset.kvColumn, input.value])),
     }));
-    const reply = await host.ask("layout", "layout_json", { layout: shown, rows });
-    if (reply === undefined || showProblems(panel, reply.errors)) return;
+    const before = shown;
+    const reply = await host.ask("layout", "layout_json", { layout: before, rows });
+    // Another layout has come meanwhile: its own rows are shown with its answer.
+    if (reply === undefined || box.value !== before) return;
+    if (showProblems(panel, reply.errors)) return;
     shown = reply.layout;
     for (const [index, line] of lines().entries()) if (reply.rows[index]) fill(line, reply.rows[index]);
     relabel();
