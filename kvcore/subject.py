@@ -22,6 +22,9 @@ from kvcore.request import Request, SpeculativeConfig
 MOST_MODELS = 16
 """Catalogue models kept."""
 
+MOST_LAYOUTS = 8
+"""Layouts kept of one model: with and without some drafters."""
+
 MOST_PASTED = 4
 """Pasted configs kept: one may be megabytes long."""
 
@@ -68,6 +71,8 @@ class Subject:
         if speculative is not None and speculative.config is not None:
             return _lay_out(self.config, speculative)
         if speculative not in self.laid_out:
+            if len(self.laid_out) >= MOST_LAYOUTS:
+                self.laid_out.clear()
             self.laid_out[speculative] = _lay_out(self.config, speculative)
         return self.laid_out[speculative]
 

@@ -27,6 +27,9 @@ from kvcore.layout.traits import Traits
 MOST_KEPT = 64
 """Pagings kept: more than a page of questions about one model needs."""
 
+MOST_LAYERS_KEPT = 2000
+"""Layers of a paging that is kept; no published model has as many, and a made-up one must not fill the memory."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedPart:
@@ -65,9 +68,8 @@ class Paging:
     alignment: Alignment
 
 
-@functools.lru_cache(maxsize=MOST_KEPT)
 def page(layout: Layout, settings: PagingSettings, traits: Traits) -> Paging:
-    """Pages a layout.
+    """Pages a layout, or remembers how it was paged.
 
     Args:
         layout: What persists.
@@ -77,6 +79,10 @@ def page(layout: Layout, settings: PagingSettings, traits: Traits) -> Paging:
     Raises:
         EngineRefusal: vLLM refuses this deployment.
     """
+    return (_kept if len(layout.layers) <= MOST_LAYERS_KEPT else _page)(layout, settings, traits)
+
+
+def _page(layout: Layout, settings: PagingSettings, traits: Traits) -> Paging:
     check_deployment(layout, settings, traits)
     stage_layers = layers_per_stage(
         layout.num_hidden_layers, settings.pipeline_parallel_size, settings.pipeline_layer_partition
@@ -115,6 +121,9 @@ def page(layout: Layout, settings: PagingSettings, traits: Traits) -> Paging:
         kv_cache_layout=kv_cache_layout,
         alignment=alignment,
     )
+
+
+_kept = functools.lru_cache(maxsize=MOST_KEPT)(_page)
 
 
 def _charges_chunks_whole(layers: Sequence[PlannedLayer], settings: PagingSettings) -> bool:
