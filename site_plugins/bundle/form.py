@@ -166,7 +166,7 @@ def _hub(name: str) -> str:
         '<p class="kv-field__help" data-kv-part="hub-note" role="status"></p>\n'
         '<details class="kv-mirror" data-kv-part="mirror" hidden><summary>From a mirror</summary>\n'
         '<label for="kv-mirror">Address that stands for the Hub, kept in this browser</label>\n'
-        '<div class="kv-field__control"><input type="url" id="kv-mirror" inputmode="url" spellcheck="false" '
+        '<div class="kv-field__control"><input type="text" id="kv-mirror" inputmode="url" spellcheck="false" '
         'aria-describedby="kv-mirror-help"></div>\n'
         '<p class="kv-field__help" id="kv-mirror-help">It is asked for /organisation/name/resolve/main/config.json and must '
         "allow other pages to read its answer (CORS).</p></details>\n"
