@@ -26,6 +26,9 @@ TEXT_ARCHITECTURES: Mapping[str, str] = {
 VISION = ("vision_config.num_heads", "vision_config.intermediate_size")
 """Sizes vision towers divide over the ranks (vLLM 0.33.0, for example `Qwen2_5_VisionAttention`)."""
 
+WHISPER = ("audio_config.num_attention_heads",)
+"""Heads of a Whisper encoder, whose `WhisperAttention` divides them."""
+
 OMNI = tuple(f"thinker_config.{key}" for key in (*VISION, "audio_config.encoder_attention_heads"))
 MIMO_OMNI = (*VISION, "vision_config.num_key_value_heads")
 NO_TOWER: tuple[str, ...] = ()
@@ -142,6 +145,6 @@ WRAPPERS: Mapping[str, Architecture] = {
     "SmolVLMForConditionalGeneration": wrapper("smolvlm", "LlamaForCausalLM", NO_PIPELINE),
     "Step3p7ForConditionalGeneration": wrapper("step3p7"),
     "UltravoxModel": wrapper("ultravox"),
-    "VoxtralForConditionalGeneration": wrapper("voxtral"),
+    "VoxtralForConditionalGeneration": wrapper("voxtral", towers=WHISPER),
 }
 """One row per wrapper."""

@@ -36,6 +36,10 @@ QWEN3_5 = {
     },
     "vision_config": {"num_heads": 12, "intermediate_size": 3072},
 }  # fmt: skip
+VOXTRAL = {
+    "architectures": ["VoxtralForConditionalGeneration"], "model_type": "voxtral",
+    "text_config": {**SIZES, "model_type": "llama"}, "audio_config": {"num_attention_heads": 20},
+}  # fmt: skip
 BERT = {"architectures": ["BertModel"], "model_type": "bert", **SIZES, "max_position_embeddings": 512}
 QWEN_FP8 = {
     "architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe", **SIZES, "moe_intermediate_size": 768,
@@ -64,6 +68,7 @@ def quantized(**quantization: Any) -> dict[str, Any]:
         (GEMMA4, {"pipeline_parallel_size": 2}, "whose cache it reads"),
         (QWEN_VL, {"tensor_parallel_size": 8}, "vision_config.intermediate_size"),
         (QWEN3_5, {"tensor_parallel_size": 8}, "vision_config.num_heads"),
+        (VOXTRAL, {"tensor_parallel_size": 8}, "audio_config.num_attention_heads"),
         (BERT, {"pipeline_parallel_size": 2}, "pipeline_parallel_size"),
         (LLAMA, {"max_num_batched_tokens": 512, "max_num_seqs": 513}, "max_num_seqs"),
         (LLAMA, {"max_num_seqs": 8193}, "8,192 batched tokens"),
