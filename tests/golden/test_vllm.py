@@ -13,8 +13,8 @@ from tests.golden.points import Point, answer_of, points_by_config
 
 pytestmark = pytest.mark.golden
 
-FILES = ("vllm-0.33.0/hopper.jsonl", "vllm-0.33.0/blackwell.jsonl")
-REFUSED = "vllm-0.33.0/refused.jsonl"
+FILES = ("vllm-0.33.0/hopper.jsonl", "vllm-0.33.0/blackwell.jsonl", "vllm-0.33.0/further.jsonl")
+REFUSED = ("vllm-0.33.0/refused.jsonl", "vllm-0.33.0/further-refused.jsonl")
 RESOLVED_INPUTS = (
     "dtype",
     "max_num_batched_tokens",
@@ -123,7 +123,7 @@ def test_the_parts_and_the_tax_add_up(file: str, config: str) -> None:
     assert wrong == []
 
 
-@by_config(REFUSED)
+@by_config(*REFUSED)
 def test_what_the_engine_refuses_is_refused(file: str, config: str) -> None:
     """Points that only the machine they were asked on could not answer may be answered, but not with a crash."""
     answered_all_the_same = [
@@ -135,7 +135,7 @@ def test_what_the_engine_refuses_is_refused(file: str, config: str) -> None:
     assert answered_all_the_same == []
 
 
-@by_config(REFUSED)
+@by_config(*REFUSED)
 def test_a_refusal_names_field_rule_and_remedy(file: str, config: str) -> None:
     vague = [
         (point.id, error)

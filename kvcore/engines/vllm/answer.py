@@ -9,6 +9,7 @@ from kvcore.budget import Budget, resolve_budget
 from kvcore.budget.start import remedies
 from kvcore.budget.weights import ModelWeights
 from kvcore.charge import RequestCharge, charge_request, tax_by_cause
+from kvcore.engines.vllm.backends import block_size_warnings
 from kvcore.engines.vllm.checks import check_attention_heads, check_dual_chunks, check_heads_per_kv_head
 from kvcore.engines.vllm.derivation import derive
 from kvcore.engines.vllm.first_releases import check_mechanisms, check_release
@@ -237,6 +238,7 @@ def _warnings(result: Answer) -> tuple[str, ...]:
     if any(item.stored.split == "whole" for item in result.plan.parts) and result.settings.tensor_parallel_size > 1:
         warnings.append("The latent cache is stored whole on every GPU: tensor parallelism does not divide it.")
     warnings.extend(state_warnings(result.plan, result.settings))
+    warnings.extend(block_size_warnings(result.plan.backends, result.plan.block_size))
     return tuple(warnings)
 
 

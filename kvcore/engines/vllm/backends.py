@@ -23,7 +23,7 @@ def block_size_in_force(backends: Sequence[Backend], given: int | None) -> int:
     """
     if given is not None:
         for backend in backends:
-            if not backend.accepts(given):
+            if not backend.accepts(given) and not backend.plans_any_block:
                 sizes = f"multiples of {backend.smallest_block}"
                 rule = f"the attention backend {backend.name} accepts {sizes} only"
                 raise refusal("block_size", given, rule, f"Use one of the {sizes}.")
@@ -35,4 +35,21 @@ def block_size_in_force(backends: Sequence[Backend], given: int | None) -> int:
     return next(size for size in candidates if all(backend.accepts(size) for backend in backends))
 
 
-__all__ = ["DEFAULT_BLOCK_SIZE", "Backend", "LayerQuery", "block_size_in_force", "select_backend"]
+def block_size_warnings(backends: Sequence[Backend], block_size: int) -> tuple[str, ...]:
+    """What the engine plans for and its workers refuse when they start."""
+    refusing = [backend for backend in backends if backend.plans_any_block and not backend.accepts(block_size)]
+    return tuple(
+        f"The engine plans with blocks of {block_size} tokens, but its workers will not start: {backend.name} accepts "
+        f"multiples of {backend.smallest_block} only. Leave block_size out."
+        for backend in refusing[:1]
+    )
+
+
+__all__ = [
+    "DEFAULT_BLOCK_SIZE",
+    "Backend",
+    "LayerQuery",
+    "block_size_in_force",
+    "block_size_warnings",
+    "select_backend",
+]

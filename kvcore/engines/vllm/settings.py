@@ -26,6 +26,9 @@ from kvcore.request import Request
 
 DEFAULT_GPU = "H100"
 
+DEEPSEEK_V32 = "DeepseekV32ForCausalLM"
+"""Takes bfloat16 for auto before dtypes are compared (vLLM 0.33.0 `DeepseekV32ForCausalLM.verify_and_update_config`)."""
+
 FITTED_LENGTH = "the longest that fits, at most the model's limit"
 NO_HYBRID_REUSE = "off in this release for models with states beside attention"
 
@@ -191,6 +194,8 @@ def _resolve_kv_cache_dtype(request: Request, config: ModelConfig | None, dtype:
     if given == "auto" and config is not None:
         return declared_kv_cache_dtype(config) or "auto"
     if given in {"bfloat16", "float16"} and given != dtype:
+        if given == "bfloat16" and config is not None and config.architecture == DEEPSEEK_V32:
+            return "auto"
         rule = f"vLLM stores an unquantized cache in the model dtype only, which is {dtype}"
         raise refusal("kv_cache_dtype", request.kv_cache_dtype, rule, f"Use auto, {dtype} or a quantized cache dtype.")
     return given

@@ -50,3 +50,10 @@ def test_other_gpus_do_not_store_nvfp4() -> None:
 def test_ranks_do_not_share_tokens() -> None:
     found = report(tensor_parallel_size=8, decode_context_parallel_size=2)
     assert found.errors[0].field == "decode_context_parallel_size"
+
+
+def test_a_block_the_sparse_kernels_cannot_take_is_planned_with_a_warning() -> None:
+    found = report(block_size=64)
+    assert page_bytes(found) == 64 * (4 * 2 * HEAD * 2 + 3 * INDEX * 2)
+    assert any("workers will not start" in text for text in found.warnings)
+    assert not any("workers will not start" in text for text in report().warnings)

@@ -40,6 +40,8 @@ class Backend:
         supports_dcp: Takes decode context parallelism.
         attn_types: Attention types besides decoders.
         sink_majors: Major compute capabilities on which attention sinks work.
+        plans_any_block: Named by the layer's class and not selected, so that the engine plans with a given block size the
+            kernels cannot take; its workers then find none in common (vLLM 0.33.0 `select_common_block_size`).
         refuses: Any further reason not to run a layer, None where there is none.
     """
 
@@ -58,6 +60,7 @@ class Backend:
     supports_dcp: bool = False
     attn_types: tuple[str, ...] = ()
     sink_majors: tuple[int, ...] = ()
+    plans_any_block: bool = False
     refuses: Callable[[LayerQuery], str | None] = field(default=_no_reason, compare=False, repr=False)
 
     @property

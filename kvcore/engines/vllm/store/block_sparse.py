@@ -9,8 +9,8 @@ from kvcore.engines.vllm.store.stored import StoreContext, Stored, heads_per_ran
 from kvcore.errors import refusal
 from kvcore.layout.block_sparse import BlockSparseCache, IndexKeyCache
 
-MINIMAX_M3_SPARSE = Backend(name="MINIMAX_M3_SPARSE", block_sizes=(128,))
-MINIMAX_M3_SPARSE_INDEXER = Backend(name="MINIMAX_M3_SPARSE_INDEXER", block_sizes=(128,))
+MINIMAX_M3_SPARSE = Backend(name="MINIMAX_M3_SPARSE", block_sizes=(128,), plans_any_block=True)
+MINIMAX_M3_SPARSE_INDEXER = Backend(name="MINIMAX_M3_SPARSE_INDEXER", block_sizes=(128,), plans_any_block=True)
 
 CACHE_DTYPES = frozenset({"auto", "bfloat16", "float16", "fp8", "fp8_e4m3", "fp8_e5m2"})
 BLACKWELL = 10

@@ -10,7 +10,7 @@ QUANT_BLOCK = 128
 
 SCALE_BYTES = 4
 
-DEEPSEEK_V32_INDEXER = Backend(name="DEEPSEEK_V32_INDEXER", block_sizes=(64,), is_mla=True)
+DEEPSEEK_V32_INDEXER = Backend(name="DEEPSEEK_V32_INDEXER", block_sizes=(64,), is_mla=True, plans_any_block=True)
 
 
 def indexer_entry(index_head_dim: int) -> int:
