@@ -49,6 +49,18 @@ def assert_engine_figures(calculator: Calculator) -> None:
     assert float(calculator.figure("capacity.concurrency.engine_log")) == concurrency
 
 
+def test_what_an_answer_leaves_as_it_was_is_not_touched(calculator: Calculator) -> None:
+    calculator.open()
+    calculator.set(**QUESTION)
+    parts = calculator.answer.locator("#parts")
+    parts.evaluate("table => { table.kept = true; }")
+    calculator.set(max_model_len=str(2 * MAX_MODEL_LEN))
+    assert (
+        float(calculator.figure("capacity.concurrency.engine_log")) == NUM_GPU_BLOCKS * BLOCK_SIZE / MAX_MODEL_LEN / 2
+    )
+    assert parts.evaluate("table => table.kept")
+
+
 def test_a_pasted_config_gives_the_engine_figures_and_its_address_gives_them_again(calculator: Calculator) -> None:
     calculator.open()
     calculator.set(config=json.dumps(CONFIG), **QUESTION)

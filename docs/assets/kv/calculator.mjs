@@ -42,6 +42,9 @@ class Calculator {
   #isAsking = false;
   /** Whether the form has changed since. */
   #isStale = false;
+  /** Whether what the form asks now is answered, and stands in the address. */
+  #isAnswered = true;
+  #isWritten = true;
   /** Fields of the address that the form does not have; kvcore names them in its errors. @type {Map<string, string>} */
   #unknown = new Map();
   #course = new Course();
@@ -170,7 +173,13 @@ class Calculator {
     this.#course.edit(target);
     this.answer.ariaBusy = "true";
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#course.write(this.form), DEBOUNCE);
+    this.#isWritten = false;
+    const timer = setTimeout(async () => {
+      await this.#course.write(this.form);
+      this.#isWritten = this.#timer === timer;
+      this.#rest();
+    }, DEBOUNCE);
+    this.#timer = timer;
     void this.#ask();
   }
 
@@ -214,8 +223,9 @@ class Calculator {
   async #askNow() {
     const fields = this.host.fields();
     const errors = tooLong(fields);
-    if (errors.length > 0) {
-      this.answer.ariaBusy = "false";
+    this.#isAnswered = errors.length > 0;
+    if (this.#isAnswered) {
+      this.#rest();
       this.status.say(showErrors(this.form, errors).map(describe).join(" ") || "See the marked field.");
       return;
     }
@@ -224,11 +234,18 @@ class Calculator {
       const text = await this.client.ask("calculator", "answer_form", JSON.stringify(fields));
       if (text === undefined || !this.root.isConnected) return;
       this.#show(JSON.parse(text), fields);
-      this.answer.ariaBusy = "false";
+      this.#isAnswered = true;
+      this.#rest();
     } catch (error) {
-      this.answer.ariaBusy = "false";
+      this.#isAnswered = true;
+      this.#rest();
       this.status.say(`No answer: ${error instanceof Error ? error.message : String(error)}`);
     }
+  }
+
+  /** The answer is at rest once it is shown and a reload would ask for it again. */
+  #rest() {
+    if (this.#isAnswered && this.#isWritten) this.answer.ariaBusy = "false";
   }
 
   /**
