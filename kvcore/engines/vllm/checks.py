@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from kvcore.config import ModelConfig
 from kvcore.dtypes import is_fp8
 from kvcore.engines.vllm.paging_settings import PagingSettings
+from kvcore.engines.vllm.selection import LayerQuery, select_backend
 from kvcore.engines.vllm.selection.dense import ADA, HOPPER
+from kvcore.engines.vllm.selection.query import ENCODER_ONLY
 from kvcore.errors import refusal
 from kvcore.layout.cache import AttentionCache, LatentCache
 from kvcore.layout.layout import Layout
@@ -22,6 +24,7 @@ def check_deployment(layout: Layout, settings: PagingSettings, traits: Traits) -
     _check_towers(layout, settings)
     _check_alibi(settings, traits)
     _check_mixed_head_sizes(layout, settings)
+    _check_encoder(layout, settings)
     _check_decode_context_parallel(layout, settings, traits)
 
 
@@ -103,6 +106,21 @@ def _check_mixed_head_sizes(layout: Layout, settings: PagingSettings) -> None:
     if len(sizes) > 1 and old and settings.kv_cache_dtype.startswith("fp8"):
         rule = "vLLM runs models of several head sizes on Triton here, whose fp8 cache needs compute capability 8.9"
         raise refusal("kv_cache_dtype", settings.kv_cache_dtype, rule, "Use auto.")
+
+
+def _check_encoder(layout: Layout, settings: PagingSettings) -> None:
+    """An encoder keeps nothing, yet its layers need a backend for these settings (vLLM `EncoderOnlyAttention`)."""
+    if layout.layers or layout.head_size is None:
+        return
+    query = LayerQuery(
+        capability=settings.gpu.capability,
+        head_size=layout.head_size,
+        dtype=settings.dtype,
+        kv_cache_dtype=settings.kv_cache_dtype,
+        block_size=settings.block_size,
+        attn_type=ENCODER_ONLY,
+    )
+    select_backend(query, settings.attention_backend)
 
 
 def _check_pipeline(settings: PagingSettings, traits: Traits) -> None:
