@@ -46,7 +46,7 @@ def test_the_longest_context_is_kvcores_comes_with_its_proof_and_can_be_put_into
     expect(found).to_contain_text(f"{expected:,} tokens")
     expect(found.locator("tbody tr")).to_have_count(2)
     panel = calculator.page.locator("[data-kv-part=solve]")
-    expect(panel.locator("code")).to_contain_text(f"--max-model-len {expected}")
+    expect(panel.locator("code", has_text="vllm serve")).to_contain_text(f"--max-model-len {expected}")
     panel.get_by_role("button", name="Put this into the form").click()
     expect(calculator.field("max_model_len")).to_have_value(str(expected))
     calculator.wait()

@@ -1,7 +1,8 @@
 """Public startup logs: weights as loaded, and budgets inside the stated interval."""
 
 from kvcore.budget.fitted import FIT
-from site_plugins.accuracy.memory import budget_table, load_cases, weights_table
+from site_plugins.accuracy.memory import budget_cases, budget_table, load_cases, weights_table
+from tools.fit_budget import left_out_errors
 
 
 def quantile(values: list[float], share: float) -> float:
@@ -33,6 +34,14 @@ def test_the_stated_interval_contains_four_in_five_budgets() -> None:
     inside = [low <= (row.logged - row.computed) * 2**30 <= high for row in rows]
 
     assert sum(inside) >= 0.8 * len(rows)
+
+
+def test_the_stated_interval_holds_four_in_five_errors_of_logs_left_out_of_the_fit() -> None:
+    low, high = (end / 2**30 for end in FIT.interval)
+    errors = left_out_errors(budget_cases(), FIT)
+    inside = [low <= error <= high for error in errors]
+
+    assert sum(inside) >= 0.8 * len(errors)
 
 
 def test_the_fit_saw_every_log_that_states_a_budget() -> None:

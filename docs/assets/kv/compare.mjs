@@ -12,10 +12,14 @@ const KEY = "kv-compare";
 export function bindCompare(host) {
   /** @type {Fields[]} */
   let kept = remembered();
-  const { panel, ask } = bindPanel(host, "compare", "compare_json", () => ({ requests: kept }));
+  let full = false;
+  // An answer that arrives afterwards takes nothing back.
+  const question = () => ({ requests: kept });
+  const { panel, ask } = bindPanel(host, "compare", "compare_json", question, () => full && refuse());
   const list = part(panel, "kept");
   const change = (/** @type {Fields[]} */ deployments) => {
     kept = deployments;
+    full = false;
     remember(kept);
     show();
     if (kept.length > 0) void ask();
@@ -25,9 +29,13 @@ export function bindCompare(host) {
     panel.setAttribute("open", "");
     if (kept.length < MOST) change([...kept, host.fields()]);
     else {
-      const rule = `${MOST} deployments are compared at most`;
-      showProblems(panel, [{ field: "requests", value: "", rule, remedy: "Remove one first." }]);
+      full = true;
+      refuse();
     }
+  };
+  const refuse = () => {
+    const rule = `${MOST} deployments are compared at most`;
+    showProblems(panel, [{ field: "requests", value: "", rule, remedy: "Remove one first." }]);
   };
   const show = () => list.replaceChildren(...kept.map((fields, index) => item(fields, index)));
   const item = (/** @type {Fields} */ fields, /** @type {number} */ index) => {
