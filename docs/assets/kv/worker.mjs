@@ -113,7 +113,11 @@ function countFetches(sizes) {
   };
   report();
   self.fetch = async (input, init) => {
-    const response = await plainFetch(input, init);
+    const response = await plainFetch(input, init).catch((error) => {
+      // Told here, since Pyodide may tell nobody.
+      fail(error);
+      throw error;
+    });
     if (!response.ok) fail(`${response.url} gave ${response.status} ${response.statusText}`);
     if (!response.body) return response;
     const counter = new TransformStream({
