@@ -1,7 +1,6 @@
 """What every test may ask for: the built site, its address, and a browser to open it with."""
 
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Thread
@@ -10,11 +9,10 @@ import pytest
 from hypothesis import settings
 
 from tools.build_site import SITE, build
+from tools.chromium import chromium_arguments, installed_chromium
 from tools.preview import SiteServer
 
 ORIGIN_VARIABLE = "KV_SITE_ORIGIN"
-CHROMIUM_VARIABLE = "KV_CHROMIUM"
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 # Machines that run the tests differ too much in speed for a limit on one example. In CI the same
 # examples are drawn every time, so that a change is judged by what it changes.
@@ -50,19 +48,16 @@ def site_url(site: Path) -> str:
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: Mapping[str, object]) -> dict[str, object]:
     """Starts the Chromium of this machine, if it has one, without its traffic in the background."""
-    chromium = os.environ.get(CHROMIUM_VARIABLE) or next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
+    chromium = installed_chromium()
     quiet = [
         "--disable-background-networking",
         "--disable-component-update",
-        "--disable-gpu",
         "--disable-quic",
         "--disable-sync",
         "--no-first-run",
     ]
-    # Chromium refuses its sandbox to root, and CI is root in a container of its own.
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     return {
         **browser_type_launch_args,
         **({"executable_path": chromium} if chromium else {}),
-        "args": [*quiet, *sandbox],
+        "args": [*quiet, *chromium_arguments()],
     }

@@ -6,18 +6,17 @@ are what to look at.
 """
 
 import json
-import os
 import re
-import shutil
 import statistics
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tools.build_site import SITE
+from tools.chromium import launched
 from tools.preview import serving
 
 FIRST_ANSWER_LIMIT = 1.3
@@ -30,7 +29,6 @@ ROUNDS = 5
 WARM_CALLS = 200
 TIMEOUT = 120_000
 QUESTION = "?model=meta-llama/Llama-3.1-8B-Instruct&tensor_parallel_size=2&available_kv_cache_gib=40"
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 BARE_PAGE = """<!doctype html><title>bare</title><script type="module">
 const worker = new Worker("/bare-worker.mjs", { type: "module" });
@@ -181,12 +179,8 @@ def measure(browser: Browser, origin: str, tell: Callable[[str], None]) -> Measu
 
 def main() -> None:
     """Prints both ratios with what they are made of."""
-    chromium = os.environ.get("KV_CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with serving(SITE) as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--disable-gpu", *sandbox])
+    with serving(SITE) as server, launched() as browser:
         found = measure(browser, server.origin, print)
-        browser.close()
     print(
         f"first answer, empty cache:  {found.first_answer}, {found.first_answer_ratio:.2f} × a bare start of Pyodide "
         f"({found.bare_start}); at most {FIRST_ANSWER_LIMIT} ×\n"

@@ -1,17 +1,13 @@
 """Measures the reader of logs over one as long as a server writes in months: speed, memory, and time in a browser."""
 
-import os
-import shutil
 import sys
 import time
 import tracemalloc
 from collections.abc import Iterator
 
-from playwright.sync_api import sync_playwright
-
 from kvcore.reconcile.reader import read_log
-from tools.bench_browser import CHROMIUM_NAMES
 from tools.build_site import SITE
+from tools.chromium import launched
 from tools.preview import serving
 
 IN_BROWSER_MEGABYTES = 10
@@ -71,15 +67,11 @@ ASK = """async ([start, serving, length]) => {
 
 def seconds_in_browser() -> list[float]:
     """Seconds a log takes in the page that reads logs, each time."""
-    chromium = os.environ.get("KV_CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with serving(SITE) as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--disable-gpu", *sandbox])
+    with serving(SITE) as server, launched() as browser:
         page = browser.new_page()
         page.goto(f"{server.origin}/reconcile/")
         page.get_by_label("Start-up log").focus()
         times: list[float] = page.evaluate(ASK, [START.decode(), SERVING.decode(), IN_BROWSER_MEGABYTES * 10**6])
-        browser.close()
     return times
 
 

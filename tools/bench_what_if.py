@@ -5,20 +5,17 @@ a message to a worker and back, the least any answer could cost on the same mach
 """
 
 import json
-import os
-import shutil
 import statistics
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from kvcore.browser import answer_form
 from kvcore.catalog.models import load_models
 from tools.bench_browser import (
-    CHROMIUM_NAMES,
     TIME_ECHOES,
     WATCH_ANSWER,
     Spread,
@@ -28,6 +25,7 @@ from tools.bench_browser import (
     serve_bare,
 )
 from tools.build_site import SITE
+from tools.chromium import launched
 from tools.preview import serving
 
 WHAT_IF_LIMIT = 50.0
@@ -152,12 +150,8 @@ def measure(browser: Browser, origin: str, heaviest: str) -> Measured:
 def main() -> None:
     """Prints both with their limits."""
     heaviest = heaviest_model()
-    chromium = os.environ.get("KV_CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with serving(SITE) as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--disable-gpu", *sandbox])
+    with serving(SITE) as server, launched() as browser:
         found = measure(browser, server.origin, heaviest)
-        browser.close()
     print(
         f"change to painted answer:   95 % within {percentile_95(found.what_if):.1f} ms, {found.what_if} for {heaviest}, "
         f"the heaviest of the catalogue; at most {WHAT_IF_LIMIT:g} ms\n"

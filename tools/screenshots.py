@@ -4,14 +4,14 @@
 scrolled away would hide what matters, so each is of the whole page.
 """
 
-import shutil
 import sys
 from pathlib import Path
 from typing import Literal
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from tools.build_site import SITE
+from tools.chromium import launched
 from tools.preview import serving
 
 PAGES = {
@@ -42,14 +42,10 @@ SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 def main(folder: Path, site: Path = SITE) -> None:
     """Writes every picture into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
-    with serving(site) as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
-        )
+    with serving(site) as server, launched() as browser:
         for scheme in SCHEMES:
             for width in WIDTHS:
                 take(browser, server.origin, folder, width, scheme)
-        browser.close()
 
 
 def take(browser: Browser, origin: str, folder: Path, width: int, scheme: Literal["light", "dark"]) -> None:

@@ -1,5 +1,6 @@
 """An SGLang log altered by one cause alone is diagnosed as that cause first."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,13 +24,18 @@ CAUSES: tuple[tuple[str, Request, Request, int], ...] = (
 """Cause, deployment as asked, what really ran, and bytes of one number of its cache."""
 
 
-def sglang_log(request: Request, bytes_per_number: int) -> str:
-    """The lines SGLang prints for a request."""
+def tokens_of(request: Request) -> int:
+    """Tokens SGLang has room for beside this log's weights."""
     report = answer({**request, **FREE})
     assert report.errors == ()
     assert report.capacity is not None
-    tokens = report.capacity.tokens.engine_log
-    assert tokens is not None
+    assert report.capacity.tokens.engine_log is not None
+    return report.capacity.tokens.engine_log
+
+
+def sglang_log(request: Request, bytes_per_number: int) -> str:
+    """The lines SGLang prints for a request."""
+    tokens = tokens_of(request)
     half = tokens * LAYERS * HEADS * HEAD_DIM * bytes_per_number / GIB
     return (
         f"[2026-01-04 07:00:37 TP0] Load weight begin. avail mem={BEFORE:.2f} GB\n"
@@ -68,10 +74,13 @@ def test_a_log_that_agrees_needs_no_cause() -> None:
 
 def test_the_next_flags_of_sglang_carry_their_computed_tokens() -> None:
     found = reconcile(read_log_text(sglang_log(ASKED, 2)), ASKED)
-    before = found.prediction.rows[0].predicted if found.prediction else None
 
     flags = {step.flag: step.tokens for step in found.next_steps}
 
-    assert set(flags) == {"--kv-cache-dtype fp8_e4m3", "--mem-fraction-static 0.88"}
-    assert before is not None
-    assert flags["--kv-cache-dtype fp8_e4m3"] == pytest.approx(2 * before, abs=1)
+    assert flags == {
+        "--kv-cache-dtype fp8_e4m3": tokens_of({**ASKED, "kv_cache_dtype": "fp8_e4m3"}),
+        "--mem-fraction-static 0.88": tokens_of({**ASKED, "mem_fraction_static": 0.88}),
+    }
+    bytes_per_token = KEY_AND_VALUE * LAYERS * HEADS * HEAD_DIM
+    static = (AFTER - BEFORE * (1 - ASKED["mem_fraction_static"])) * GIB
+    assert flags["--kv-cache-dtype fp8_e4m3"] == math.floor(static / bytes_per_token)
