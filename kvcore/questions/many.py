@@ -1,16 +1,13 @@
 """One model on many deployments: the requests at once that the engine would log, without a report for each."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
-from functools import cached_property
+from dataclasses import dataclass
 
 from kvcore.engines.vllm.answer import work_out
 from kvcore.engines.vllm.plan import Plan
 from kvcore.errors import KvcoreError
-from kvcore.layout import Layout
 from kvcore.questions.forward import Fields
-from kvcore.request import SpeculativeConfig, parse_request
-from kvcore.subject import Subject, subject_of
+from kvcore.request import parse_request
 
 NO_MEMORY = "no memory is left for the cache beside the weights"
 DOES_NOT_FIT = "one request does not fit"
@@ -31,37 +28,19 @@ class Outcome:
     reason: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Kept(Subject):
-    """A subject that lays itself out once: its layers are the same on every deployment."""
-
-    @cached_property
-    def _layout(self) -> Layout:
-        return super().lay_out(None)
-
-    def lay_out(self, speculative: SpeculativeConfig | None) -> Layout:
-        return super().lay_out(speculative) if speculative is not None else self._layout
-
-
 def requests_at_once(model: str, deployments: Iterable[Fields]) -> tuple[Outcome, ...]:
     """Returns the requests at once of a catalogue model on each of some deployments under vLLM.
 
-    Every figure is the report's ``capacity.concurrency.engine_log`` for the same fields; the model is read and laid out
-    once for all of them.
+    Every figure is the report's ``capacity.concurrency.engine_log`` for the same fields.
 
     Args:
         model: Catalogue id.
         deployments: Request fields beside the model, one mapping per deployment.
     """
-    subject: Subject | None = None
     outcomes = []
     for deployment in deployments:
         try:
-            request = parse_request({"model": model, **deployment})
-            if subject is None:
-                read = subject_of(request)
-                subject = _Kept(**{field.name: getattr(read, field.name) for field in fields(read)})
-            result = work_out(request, subject=subject, charged=False)
+            result = work_out(parse_request({"model": model, **deployment}), charged=False)
         except KvcoreError as error:
             outcomes.append(Outcome(requests=None, reason=error.errors[0].message))
             continue

@@ -58,22 +58,18 @@ class Answer:
     weights_reason: str = ""
 
 
-def work_out(
-    request: Request, profile: Profile | None = None, *, subject: Subject | None = None, charged: bool = True
-) -> Answer:
+def work_out(request: Request, profile: Profile | None = None, *, charged: bool = True) -> Answer:
     """Runs the stages one after another.
 
     Args:
         request: The question.
         profile: The switches to answer by; None: those of the request's ``engine_version``.
-        subject: What the request asks about, where the caller has read it already.
         charged: Whether one request's split is wanted; the plan alone says how many fit.
 
     Raises:
         KvcoreError: The input is wrong, the mechanism unknown, or the engine refuses.
     """
-    if subject is None:
-        subject = subject_of(request)
+    subject = subject_of(request)
     if profile is None:
         profile = find_profile(request.engine_version)
     traits = subject.traits
