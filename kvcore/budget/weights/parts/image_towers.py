@@ -18,8 +18,6 @@ PIXTRAL_DEFAULTS = {
 }  # fmt: skip
 """Hugging Face `PixtralVisionConfig`."""
 
-LLAVA_TEXT_VOCABULARY = 32_000
-
 
 def feature_layers(config: ModelConfig, depth: int) -> int:
     """Layers the engine builds to reach the feature layer (vLLM 0.33.0 `get_num_selected_vision_tokens`, `init_vision_tower_for_llava`)."""

@@ -12,7 +12,6 @@ HALF_DTYPES = frozenset({"float16", "bfloat16"})
 PLAIN = ("auto", "float16", "bfloat16")
 
 LBNHC, LBHNC, BLHNC = "LBNHC", "LBHNC", "BLHNC"
-BLOCK_OUTERMOST_LAYOUTS = frozenset({BLHNC, "BLNHC", "BHLNC"})
 
 
 def _no_reason(_query: LayerQuery) -> str | None:
