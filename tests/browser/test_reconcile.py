@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.reconcile.log_lines import vllm_log
 
@@ -37,6 +37,28 @@ def test_a_pasted_log_is_read_and_its_names_are_not_shown_again(watched: Page, s
     assert "Every figure is equal to what kvcore computes." in shown
     assert "gpu-box-17" not in shown
     assert watched.url == f"{site_url}/reconcile/"
+
+
+@pytest.mark.parametrize("control", ["Start-up log", "or choose a file"])
+def test_what_was_pasted_or_chosen_before_the_script_came_is_read(
+    watched: Page, site_url: str, tmp_path: Path, control: str
+) -> None:
+    held: list[Route] = []
+    watched.route("**/reconcile.mjs", lambda route: held.append(route))  # noqa: PLW0108 -- Playwright takes no builtin
+    log = ARGUMENTS + vllm_log(REQUEST)
+    file = tmp_path / "server.log"
+    file.write_text(log)
+    watched.goto(f"{site_url}/reconcile/", wait_until="commit")
+    given = watched.get_by_label(control)
+    if control == "Start-up log":
+        given.fill(log)
+    else:
+        given.set_input_files(file)
+    with watched.expect_response("**/reconcile.mjs"):
+        while not held:
+            watched.wait_for_timeout(20)
+        held.pop().continue_()
+    assert "Every figure is equal to what kvcore computes." in answer_number(watched, 1)
 
 
 def test_a_file_is_read_in_the_page_and_a_larger_one_is_left_to_the_command(

@@ -109,6 +109,9 @@ export function bindReconcile(root) {
     void take(event.dataTransfer.files[0]);
   });
   form.addEventListener("focusin", () => client.state.phase === "idle" && client.start(), { once: true });
+  // What was chosen or pasted before this script came.
+  if (picker.files?.length) void take(picker.files[0]);
+  else void ask();
 }
 
 /**
