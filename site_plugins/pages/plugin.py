@@ -21,7 +21,7 @@ from site_plugins.pages.build import catalogue_files
 from site_plugins.pages.generated import GeneratedFile, Html, reachable_tables, whole
 from site_plugins.pages.gpu_chart import PLACE, gpu_chart
 from site_plugins.pages.placeholders import PlaceholderError, Tables, fill
-from site_plugins.pages.tables import architecture_table, calculator_table, gpu_table
+from site_plugins.pages.tables import architecture_table, calculator_table, gpu_source_table, gpu_table
 from site_plugins.published.build import published_files
 from site_plugins.published.places import CALCULATORS, CHANGES
 from site_plugins.reference.cli_page import cli_files
@@ -104,6 +104,7 @@ class PagesPlugin(BasePlugin[PagesConfig]):
         drawn = chart_figure(on_gpus, places.drawing()) if on_gpus else ""
         self._tables = {
             "gpus": gpu_table,
+            "gpu-sources": gpu_source_table,
             "memory-of-gpus": lambda: Html(drawn),
             "releases": release_table,
             "switches": meaning_table,

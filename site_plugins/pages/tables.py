@@ -42,6 +42,44 @@ def gpu_table() -> Table:
     return Table("GPUs of the catalogue and the memory an engine finds on them", columns, rows, id="gpus")
 
 
+def gpu_source_table() -> Table:
+    """Returns where each GPU's total comes from: its names, what logs printed, and which logs those were."""
+    columns = (
+        Column("GPU"),
+        Column("Also known as"),
+        Column("nvidia-smi", "right", "MiB"),
+        Column("Seen in logs", "right", "GiB"),
+        Column("Logged in"),
+    )
+    rows = tuple(
+        Row(
+            (
+                (gpu.name,),
+                (", ".join(gpu.aliases),),
+                _nvidia_smi(gpu),
+                _seen(gpu),
+                ("; ".join(gpu.sources) or UNKNOWN,),
+            )
+        )
+        for gpu in load_gpus()
+    )
+    return Table("Where each total comes from; kind: logged", columns, rows, id="gpu-sources")
+
+
+def _nvidia_smi(gpu: Gpu) -> Text:
+    if gpu.nvidia_smi_mib is None:
+        return (UNKNOWN,)
+    return (Figure("gpus.nvidia_smi_mib", gpu.nvidia_smi_mib, grouped(gpu.nvidia_smi_mib)),)
+
+
+def _seen(gpu: Gpu) -> Text:
+    """The spread of the totals that logs print; one figure where they agree."""
+    if not gpu.seen_gib:
+        return (UNKNOWN,)
+    least, most = (Figure("gpus.seen_gib", end, f"{end:.2f}") for end in (min(gpu.seen_gib), max(gpu.seen_gib)))
+    return (least,) if least.text == most.text else (least, " – ", most)
+
+
 def _sold(gpu: Gpu) -> Text:
     if gpu.marketing_gb is None:
         return (UNKNOWN,)

@@ -4,9 +4,10 @@ import pytest
 
 from kvcore.catalog import load_gpus
 from kvcore.report.document import plain
+from kvcore.report.figures import UNKNOWN
 from site_plugins.pages.placeholders import PlaceholderError, fill
 from site_plugins.pages.summary import summarise
-from site_plugins.pages.tables import architecture_table, calculator_table, gpu_table
+from site_plugins.pages.tables import architecture_table, calculator_table, gpu_source_table, gpu_table
 from site_plugins.published.places import CALCULATORS
 from tests.site_plugins.test_pages_model import ENTRY, ask
 
@@ -40,3 +41,14 @@ def test_a_page_names_a_table() -> None:
 def test_a_table_that_does_not_exist_is_named_with_those_that_do() -> None:
     with pytest.raises(PlaceholderError, match=r"no table 'cars'; there are \['gpus'\]"):
         fill("{{ kv-table cars }}", {}, ask, {"gpus": gpu_table})
+
+
+def test_every_total_of_a_gpu_comes_with_its_names_its_spread_and_its_logs() -> None:
+    rows = {plain(row.cells[0]): [plain(cell) for cell in row.cells] for row in gpu_source_table().rows}
+    assert set(rows) == {gpu.name for gpu in load_gpus()}
+    for gpu in load_gpus():
+        _, names, _, seen, sources = rows[gpu.name]
+        assert names == ", ".join(gpu.aliases)
+        assert sources == ("; ".join(gpu.sources) or UNKNOWN)
+        if gpu.seen_gib:
+            assert seen.split(" – ") == list(dict.fromkeys(f"{end(gpu.seen_gib):.2f}" for end in (min, max)))
