@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kvcore.catalog import ModelEntry
+from kvcore.report.json import to_json
 from site_plugins.pages.generated import GeneratedFile
 from site_plugins.pages.scenarios import INDEX_GPUS
 from site_plugins.pages.summary import Summary
@@ -12,8 +13,8 @@ from site_plugins.published.changes import changes_page, feed, load_changes
 from site_plugins.published.fleet import fleet
 from site_plugins.published.llms import llms_text
 from site_plugins.published.models import models_data
-from site_plugins.published.places import FEED, LLMS, MODELS, REPORT_SCHEMA, REQUEST_SCHEMA, fleet_data
-from site_plugins.published.schemas import report_schema, request_schema
+from site_plugins.published.places import FEED, LLMS, MODELS, fleet_data
+from site_plugins.published.schemas import schemas
 
 
 def published_files(
@@ -30,10 +31,9 @@ def published_files(
     root = f"{site_url.rstrip('/')}/"
     known = load_changes(changes)
     return (
-        GeneratedFile(MODELS, _json(models_data(models, root))),
-        *(GeneratedFile(fleet_data(gpu), _compact(fleet(models, gpu))) for gpu in INDEX_GPUS),
-        GeneratedFile(REQUEST_SCHEMA, _json(request_schema(root))),
-        GeneratedFile(REPORT_SCHEMA, _json(report_schema(root))),
+        GeneratedFile(MODELS, _json(to_json(models_data(models, root)))),
+        *(GeneratedFile(fleet_data(gpu), _compact(to_json(fleet(models, gpu)))) for gpu in INDEX_GPUS),
+        *(GeneratedFile(place, _json(schema)) for place, schema in schemas(root).items()),
         GeneratedFile(FEED, feed(known, root, site_name)),
         GeneratedFile("changes.md", changes_page(known, frozenset(entry.id for entry, _ in models))),
         GeneratedFile(LLMS, llms_text(models, root, site_name)),

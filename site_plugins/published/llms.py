@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from kvcore.catalog import ModelEntry
 from site_plugins.pages.summary import Summary
-from site_plugins.published.places import MODELS, REPORT_SCHEMA, REQUEST_SCHEMA, fleet_data
+from site_plugins.published.places import FLEET_SCHEMA, MODELS, MODELS_SCHEMA, REPORT_SCHEMA, REQUEST_SCHEMA, fleet_data
 
 _PAGES = (
     ("models/", "Models", "one table of every model, with requests at once on chosen cards (?gpu=H200&n=8)"),
@@ -14,6 +14,13 @@ _PAGES = (
     ("concepts/log-lines/", "What the log lines mean", "the engine's start-up lines, by release"),
     ("concepts/why-calculators-disagree/", "Why calculators disagree", "what a quick sum leaves out"),
     ("cli/", "Command line", "the kvcore package"),
+)
+
+_SCHEMAS = (
+    (REQUEST_SCHEMA, "a request"),
+    (REPORT_SCHEMA, "a report"),
+    (MODELS_SCHEMA, "models.json"),
+    (FLEET_SCHEMA, "every model on cards of one kind"),
 )
 
 _ADVICE = (
@@ -49,8 +56,7 @@ def llms_text(models: Sequence[tuple[ModelEntry, Summary]], site_url: str, site_
             f"- [every model on H200 cards]({site_url}{fleet_data('H200')}): requests of 32k and 128k at once on 1, 2, 4 "
             "and 8 of them, the budget estimated; beside it L40S, A100, H100 and B200"
         ),
-        f"- [request schema]({site_url}{REQUEST_SCHEMA})",
-        f"- [report schema]({site_url}{REPORT_SCHEMA})",
+        *(f"- [schema of {what}]({site_url}{place})" for place, what in _SCHEMAS),
         "",
         "## Pages",
         "",

@@ -1,4 +1,4 @@
-"""JSON Schemas of request and report, derived from kvcore's own dataclasses when the site is built."""
+"""JSON Schemas of the published data, derived from the dataclasses it is written from when the site is built."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,9 +8,33 @@ from pydantic import TypeAdapter
 from kvcore.report.report import Report
 from kvcore.request import Request
 from kvcore.request_fields import REQUEST_FIELDS, RequestField
-from site_plugins.published.places import REPORT_SCHEMA, REQUEST_SCHEMA
+from site_plugins.published.changes import Change
+from site_plugins.published.fleet import Fleet
+from site_plugins.published.models import PublishedModels
+from site_plugins.published.places import (
+    CHANGES_SCHEMA,
+    FLEET_SCHEMA,
+    MODELS_SCHEMA,
+    REPORT_SCHEMA,
+    REQUEST_SCHEMA,
+)
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schemas(site_url: str) -> dict[str, dict[str, Any]]:
+    """Returns every schema by its place.
+
+    Args:
+        site_url: Where the site will be published.
+    """
+    return {
+        REQUEST_SCHEMA: request_schema(site_url),
+        REPORT_SCHEMA: _written(Report, REPORT_SCHEMA, site_url),
+        MODELS_SCHEMA: _written(PublishedModels, MODELS_SCHEMA, site_url),
+        FLEET_SCHEMA: _written(Fleet, FLEET_SCHEMA, site_url),
+        CHANGES_SCHEMA: _written(tuple[Change, ...], CHANGES_SCHEMA, site_url),
+    }
 
 
 def request_schema(site_url: str) -> dict[str, Any]:
@@ -27,14 +51,9 @@ def request_schema(site_url: str) -> dict[str, Any]:
     return {"$schema": _DIALECT, "$id": f"{site_url}{REQUEST_SCHEMA}", **schema, "additionalProperties": False}
 
 
-def report_schema(site_url: str) -> dict[str, Any]:
-    """Returns the schema of a report.
-
-    Args:
-        site_url: Where the site will be published.
-    """
-    schema = TypeAdapter(Report).json_schema(mode="serialization")
-    return {"$schema": _DIALECT, "$id": f"{site_url}{REPORT_SCHEMA}", **schema}
+def _written(kind: Any, place: str, site_url: str) -> dict[str, Any]:
+    """The schema of a type as it is written."""
+    return {"$schema": _DIALECT, "$id": f"{site_url}{place}", **TypeAdapter(kind).json_schema(mode="serialization")}
 
 
 def _without_default(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from kvcore.report import to_json
 from site_plugins.pages.summary import summarise
 from site_plugins.published.changes import load_changes
 from site_plugins.published.models import models_data
@@ -13,7 +14,7 @@ from tests.site_plugins.test_pages_model import ENTRY, SITE_URL, ask, many
 from tools.changes import main
 
 DAY, WHY = "2026-12-01", "The block size of this layout was read anew."
-BUILT = json.loads(json.dumps(models_data([(ENTRY, summarise(ENTRY, ask, many))], SITE_URL)))
+BUILT = to_json(models_data([(ENTRY, summarise(ENTRY, ask, many))], SITE_URL))
 
 
 def changed(**figures: Any) -> Any:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from pydantic import TypeAdapter
 
 from kvcore.answer import answer
@@ -17,7 +18,8 @@ from site_plugins.published.changes import Change, changes_page, feed, load_chan
 from site_plugins.published.fleet import fleet
 from site_plugins.published.llms import llms_text
 from site_plugins.published.models import models_data
-from site_plugins.published.schemas import report_schema, request_schema
+from site_plugins.published.places import REPORT_SCHEMA, REQUEST_SCHEMA
+from site_plugins.published.schemas import schemas
 from tests.site_plugins.test_pages_model import ENTRY, ask, many
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,17 +30,27 @@ MOVED = Change(
     id="moved", date="2026-12-01", title="A figure < moved", text="The rule was read anew.", models=(ENTRY.id,),
     figure="layout.bytes_per_token", before=1024, after=2048,
 )  # fmt: skip
+FILES = published_files([(ENTRY, summarise(ENTRY, ask, many))], ROOT / "docs/data/v1/changes.json", SITE_URL, "Atlas")
+PUBLISHED = {file.src_uri: json.loads(file.content) for file in FILES if file.src_uri.endswith(".json")}
+
+
+def validator(schema: str) -> Draft202012Validator:
+    return Draft202012Validator(PUBLISHED[schema])
+
+
+def without(value: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: item for key, item in value.items() if key != name}
 
 
 def test_models_json_lists_every_model_with_the_address_of_its_report() -> None:
-    (model,) = models_data(MODELS, SITE_URL)["models"]
+    (model,) = to_json(models_data(MODELS, SITE_URL))["models"]
     assert model["id"] == ENTRY.id
     assert model["report"] == f"{SITE_URL}data/v1/models/{ENTRY.id}/report.json"
     assert set(model["bytes_per_token"]) == {"tp1", "tp8"}
 
 
 def test_the_request_schema_has_exactly_the_fields_of_a_request() -> None:
-    schema = request_schema(SITE_URL)
+    schema = schemas(SITE_URL)[REQUEST_SCHEMA]
     assert set(schema["properties"]) == {field.name for field in REQUEST_FIELDS}
     assert schema["properties"]["tensor_parallel_size"]["minimum"] == 1
     assert "default" not in schema["properties"]["tensor_parallel_size"]
@@ -48,7 +60,41 @@ def test_the_report_schema_has_exactly_the_keys_of_a_report() -> None:
     report: dict[str, Any] = to_json(
         answer({"model": "meta-llama/Llama-3.1-8B-Instruct", "available_kv_cache_gib": 40})
     )
-    assert set(report_schema(SITE_URL)["properties"]) == set(report)
+    assert set(schemas(SITE_URL)[REPORT_SCHEMA]["properties"]) == set(report)
+
+
+def test_every_schema_is_one_that_validators_take() -> None:
+    for schema in schemas(SITE_URL).values():
+        Draft202012Validator.check_schema(schema)
+
+
+@pytest.mark.parametrize(
+    ("place", "schema"),
+    [
+        ("data/v1/models.json", "data/v1/models.schema.json"),
+        *((f"data/v1/deployments/{gpu}.json", "data/v1/deployments.schema.json") for gpu in INDEX_GPUS),
+    ],
+)
+def test_a_published_file_is_valid_by_its_published_schema(place: str, schema: str) -> None:
+    check, value = validator(schema), PUBLISHED[place]
+    assert check.is_valid(value)
+    assert not check.is_valid(without(value, "kvcore_version"))
+
+
+def test_the_list_of_changes_is_valid_by_its_published_schema() -> None:
+    changes = json.loads((ROOT / "docs/data/v1/changes.json").read_text("utf-8"))
+    check = validator("data/v1/changes.schema.json")
+    assert check.is_valid([*changes, to_json(MOVED)])
+    assert not check.is_valid([without(change, "title") for change in changes])
+
+
+@pytest.mark.parametrize("budget", [{"available_kv_cache_gib": 40}, {"gpu": "H100"}, {"max_model_len": 10**9}])
+def test_a_request_and_its_report_are_valid_by_their_published_schemas(budget: dict[str, Any]) -> None:
+    request = {"model": "meta-llama/Llama-3.1-8B-Instruct", **budget}
+    report = to_json(answer(request))
+    assert validator("data/v1/request.schema.json").is_valid(request)
+    assert validator("data/v1/report.schema.json").is_valid(report)
+    assert not validator("data/v1/report.schema.json").is_valid(without(report, "inputs"))
 
 
 def test_a_report_in_json_reads_back_as_the_report_it_was() -> None:
@@ -84,7 +130,7 @@ def test_a_figure_without_its_value_before_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_cards_file_has_every_number_of_cards_with_requests_or_reasons() -> None:
-    places = fleet([(ENTRY, summarise(ENTRY, ask, many))], "H200")["models"][ENTRY.id]
+    places = to_json(fleet([(ENTRY, summarise(ENTRY, ask, many))], "H200"))["models"][ENTRY.id]
     assert [place["tensor_parallel_size"] for place in places] == [1, 2, 4, 8]
     assert {reason for place in places for reason in place["reasons"]} == {"longer than the model's limit"}
     assert all(place["fits"] for place in places)
@@ -97,12 +143,14 @@ def test_llms_txt_names_every_model_and_the_data() -> None:
 
 
 def test_the_projects_own_changes_can_be_published() -> None:
-    files = published_files(MODELS, ROOT / "docs/data/v1/changes.json", SITE_URL, "Atlas")
-    assert {file.src_uri for file in files} == {
+    assert {file.src_uri for file in FILES} == {
         "data/v1/models.json",
         *(f"data/v1/deployments/{gpu}.json" for gpu in INDEX_GPUS),
         "data/v1/request.schema.json",
         "data/v1/report.schema.json",
+        "data/v1/models.schema.json",
+        "data/v1/deployments.schema.json",
+        "data/v1/changes.schema.json",
         "changes.xml",
         "changes.md",
         "llms.txt",
