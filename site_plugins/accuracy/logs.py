@@ -3,7 +3,7 @@
 A log prints its budget in GiB with two decimals, so the true number of bytes lies within half a hundredth of it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -13,12 +13,11 @@ from kvcore.engines.sglang.room_for_drafts import tokens_with_room_for_drafts
 from kvcore.report.figures import readable_bytes
 from kvcore.report.report import Report
 from site_plugins.accuracy.points import Line
+from site_plugins.pages.answers import Ask
 
 HALF_A_HUNDREDTH = Fraction(5, 1000)
 SGLANG_SHARE = Fraction(3, 100)
 """SGLang reads its free memory once more after printing it: its logs cannot be met to the token."""
-
-Ask = Callable[[Mapping[str, Any]], Report]
 
 
 def log_difference(line: Line, ask: Ask) -> str:
@@ -34,7 +33,8 @@ def log_difference(line: Line, ask: Ask) -> str:
     printed = Fraction(str(line["available_kv_cache_gib"]))
     ends = []
     for budget in (printed - HALF_A_HUNDREDTH, printed + HALF_A_HUNDREDTH):
-        report = ask({"model": line["model"], **line["request"], "kv_cache_memory_bytes": int(budget * GIB)})
+        request = {"model": line["model"], **line["request"], "kv_cache_memory_bytes": int(budget * GIB)}
+        report = ask(request, ("capacity",))
         if report.errors or report.capacity is None:
             return f"refused: {report.errors[0].message}" if report.errors else "no capacity"
         ends.append(_figures(report))
@@ -82,7 +82,7 @@ def estimate_difference(line: Line, ask: Ask) -> str:
         return "The log does not say how much memory the GPU has."
     if not {"gpu_memory_utilization", "engine_version"} & set(request):
         return "The log states neither the share of memory nor the release whose default it was."
-    report = ask({**_checkpoint(line), **request})
+    report = ask({**_checkpoint(line), **request}, ("budget",))
     if report.errors:
         return f"refused: {report.errors[0].message}"
     if report.budget is None or report.budget.interval_bytes is None:

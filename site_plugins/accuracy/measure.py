@@ -9,12 +9,16 @@ from kvcore.answer import answer
 from kvcore.report.report import Report
 from kvcore.report.sections.wording import ENGINE_NAMES
 from site_plugins.accuracy.compare import difference, is_asked
-from site_plugins.accuracy.logs import Ask, estimate_difference, log_difference, sglang_log_difference
+from site_plugins.accuracy.logs import estimate_difference, log_difference, sglang_log_difference
 from site_plugins.accuracy.points import Line, config_of, lines, model_of, point_files
+from site_plugins.pages.answers import Ask
 from site_plugins.pages.facts import kind_of
 
 _UNSTATED = "release not stated"
 _PRINTED = ("available_kv_cache_gib",)
+_COMPARED = ("layout", "plan", "request", "capacity")
+"""Sections of a report that a point is compared with."""
+
 _MEMORY = "memory"
 """The file of logs whose budget is compared, not what was made of it."""
 
@@ -63,17 +67,20 @@ def measure(folder: Path, ask: Ask = answer) -> tuple[Outcome, ...]:
 
 
 def _points(folder: Path, ask: Ask) -> Iterator[Outcome]:
-    for file in point_files(folder):
-        for line in filter(is_asked, lines(folder / file.name)):
-            report = ask({"config": config_of(folder, line["config"]), **line["request"]})
-            yield Outcome(
-                source="code",
-                release=f"{ENGINE_NAMES[file.engine]} {file.release}",
-                model=model_of(line["config"]),
-                mechanism=_mechanism(report),
-                asked=_asked(line["request"]),
-                difference=difference(file.engine, line, report),
-            )
+    points = [(file, line) for file in point_files(folder) for line in filter(is_asked, lines(folder / file.name))]
+    outcomes = {}
+    # One config after another: each is read and weighed once, whichever releases it was asked of.
+    for place, (file, line) in sorted(enumerate(points), key=lambda item: item[1][1]["config"]):
+        report = ask({"config": config_of(folder, line["config"]), **line["request"]}, _COMPARED)
+        outcomes[place] = Outcome(
+            source="code",
+            release=f"{ENGINE_NAMES[file.engine]} {file.release}",
+            model=model_of(line["config"]),
+            mechanism=_mechanism(report),
+            asked=_asked(line["request"]),
+            difference=difference(file.engine, line, report),
+        )
+    return (outcomes[place] for place in range(len(points)))
 
 
 def _logs(folder: Path, ask: Ask) -> Iterator[Outcome]:

@@ -49,7 +49,7 @@ def contexts(limit: int | None) -> tuple[int, ...]:
 
 def context_limit(entry: ModelEntry, ask: Ask) -> int | None:
     """Returns the longest request in tokens that the engine allows by default, or ``None`` when it refuses the model."""
-    request = ask({"model": entry.id, "kv_cache_memory_bytes": HEADLINE_BUDGET}).request
+    request = ask({"model": entry.id, "kv_cache_memory_bytes": HEADLINE_BUDGET}, ("request",)).request
     return request.max_model_len if request else None
 
 

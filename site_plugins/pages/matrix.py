@@ -7,7 +7,7 @@ from kvcore.report.figures import readable_bytes, times
 from kvcore.report.report import Report
 from kvcore.report.sections.wording import engine_name
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.requests import calculator_link, cell_request
+from site_plugins.pages.requests import COUNTED, calculator_link, cell_request
 from site_plugins.pages.scenarios import BUDGETS, TENSOR_PARALLEL_SIZES
 
 
@@ -21,7 +21,7 @@ def capacity_matrix(model: str, lengths: Sequence[int], ask: Ask, calculator: st
         calculator: Address of the calculator, relative to the page; each cell links to it with its own request.
     """
     reports = {
-        (budget, size, length): ask(cell_request(model, budget, size, length))
+        (budget, size, length): ask(cell_request(model, budget, size, length), COUNTED)
         for budget in BUDGETS
         for size in TENSOR_PARALLEL_SIZES
         for length in lengths

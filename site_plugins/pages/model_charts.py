@@ -11,11 +11,17 @@ from kvcore.report.sections.wording import engine_name
 from site_plugins.pages.answers import Ask
 from site_plugins.pages.deployments import Deployment, deployments
 from site_plugins.pages.facts import weight_bytes
-from site_plugins.pages.requests import cell_request
+from site_plugins.pages.requests import COUNTED, cell_request
 from site_plugins.pages.scenarios import BUDGETS, DEPLOYMENT_SIZES, MEMORY_GPUS, TENSOR_PARALLEL_SIZES, WEIGHTS_SHARE
 
 _SHORTEST = 1024
 _FIRST_OF_CONCURRENCY = 2048
+
+_SPLIT = ("inputs", "layout", "request")
+"""Sections of a report that say what a request costs by part."""
+
+_DIVIDED = ("inputs", "budget", "request", "capacity")
+"""Sections of a report that say how a card's memory is divided."""
 
 
 def drawn_deployments(entry: ModelEntry, length: int, ask: Ask) -> tuple[Deployment, ...]:
@@ -56,7 +62,7 @@ def _asked(entry: ModelEntry, gpu: str, sizes: Sequence[int], length: int, ask: 
     """Deployments for which kvcore estimates a budget, one at a time."""
     for size in sizes:
         request = {"model": entry.id, "gpu": gpu, "tensor_parallel_size": size, "max_model_len": length}
-        report = ask(request)
+        report = ask(request, _DIVIDED)
         if not report.errors and report.budget is not None and report.budget.kind == "estimated":
             yield Deployment(gpu, size, request, report)
 
@@ -73,7 +79,7 @@ def doublings(limit: int) -> tuple[int, ...]:
 
 def part_chart(request: Mapping[str, object], limit: int, ask: Ask) -> Chart | None:
     """Returns what one request of a deployment costs by part as its context grows."""
-    return bytes_by_part([ask({**request, "max_model_len": length}) for length in doublings(limit)])
+    return bytes_by_part([ask({**request, "max_model_len": length}, _SPLIT) for length in doublings(limit)])
 
 
 def concurrency_chart(model: str, drawn: Sequence[Deployment], lengths: Sequence[int], ask: Ask) -> Chart | None:
@@ -91,7 +97,9 @@ def concurrency_chart(model: str, drawn: Sequence[Deployment], lengths: Sequence
         return concurrency_on(_served(model, drawn, longer), engine, "; budgets are estimated")
     return concurrency(
         {
-            f"tp {size} · {budget // GIB} GiB": [ask(cell_request(model, budget, size, length)) for length in longer]
+            f"tp {size} · {budget // GIB} GiB": [
+                ask(cell_request(model, budget, size, length), COUNTED) for length in longer
+            ]
             for budget in BUDGETS
             for size in TENSOR_PARALLEL_SIZES
         }

@@ -5,6 +5,9 @@ from urllib.parse import urlencode
 
 from site_plugins.pages.scenarios import HEADLINE_BUDGET
 
+COUNTED = ("request", "capacity")
+"""Sections of a report that say how many requests are held at once: all that a cell shows."""
+
 
 def cell_request(model: str, budget: int, size: int, length: int) -> dict[str, object]:
     """Returns the request behind one cell of a table: cache bytes per GPU, tensor-parallel size, context."""

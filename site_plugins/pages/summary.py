@@ -10,7 +10,7 @@ from site_plugins.pages.answers import Ask
 from site_plugins.pages.deployments import opening_request
 from site_plugins.pages.facts import context_limit, kind_of
 from site_plugins.pages.fleet import TOO_LONG, Many, OnGpus, on_every_gpu
-from site_plugins.pages.requests import cell_request, layout_request
+from site_plugins.pages.requests import COUNTED, cell_request, layout_request
 from site_plugins.pages.scenarios import HEADLINE_BUDGET, INDEX_CONTEXTS
 
 SIZES = (1, 8)
@@ -63,7 +63,7 @@ def summarise(entry: ModelEntry, ask: Ask, many: Many = requests_at_once) -> Sum
         many: Answers many deployments of a model at once.
     """
     headline = ask(opening_request(entry, ask))
-    by_size = [ask(layout_request(entry.id, size)) for size in SIZES]
+    by_size = [ask(layout_request(entry.id, size), ("layout",)) for size in SIZES]
     limit = context_limit(entry, ask)
     size = value_of(headline, "tensor_parallel_size")
     return Summary(
@@ -83,7 +83,7 @@ def summarise(entry: ModelEntry, ask: Ask, many: Many = requests_at_once) -> Sum
 def _requests(entry: ModelEntry, size: int, length: int, limit: int | None, ask: Ask) -> Requests:
     if limit is not None and length > limit:
         return Requests(value=None, reason=TOO_LONG)
-    report = ask(cell_request(entry.id, HEADLINE_BUDGET, size, length))
+    report = ask(cell_request(entry.id, HEADLINE_BUDGET, size, length), COUNTED)
     if report.errors or report.capacity is None:
         return Requests(value=None, reason=_refusal(report))
     if not report.capacity.fits:

@@ -46,12 +46,12 @@ ENTRY = ModelEntry(
 )
 
 
-def ask(request: Mapping[str, object]) -> Report:
+def ask(request: Mapping[str, object], _sections: object = None, /) -> Report:
     """The sample report, with the request's fields as inputs."""
     return replace(REPORT, inputs={name: Input(value=value, origin="given") for name, value in request.items()})
 
 
-def refuse(_: Mapping[str, object]) -> Report:
+def refuse(_: Mapping[str, object], _sections: object = None, /) -> Report:
     error = FieldError("tensor_parallel_size", "8", "does not divide the heads", "Use 4.")
     return Report(inputs={}, kvcore_version="0.1.0", errors=(error,))
 

@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import pytest
@@ -14,7 +14,7 @@ QUESTIONS: Mapping[str, Mapping[str, object]] = {"dense": {"model": "example/den
 
 
 def always(report: Report) -> Answers:
-    return Answers(lambda _: report)
+    return Answers(lambda _request, _sections=None: report)
 
 
 def filled(markdown: str, report: Report = REPORT) -> str:
@@ -81,7 +81,7 @@ def test_a_question_that_kvcore_refuses_stops_the_build() -> None:
 def test_each_question_is_asked_once() -> None:
     asked: list[object] = []
 
-    def ask(request: Mapping[str, object]) -> Report:
+    def ask(request: Mapping[str, object], _sections: object = None, /) -> Report:
         asked.append(request)
         return REPORT
 
@@ -94,3 +94,16 @@ def test_the_tables_of_a_written_page_can_be_scrolled_with_a_keyboard() -> None:
         '<div class="kv-scroll" tabindex="0" role="region" aria-label="Table 1">'
         "<table class=\"kv-table kv-table--written\"><tr></tr></table></div> <table class='kv-table'></table>"
     )
+
+
+def test_a_whole_answer_is_kept_for_questions_about_its_sections_and_not_the_other_way_round() -> None:
+    asked: list[object] = []
+
+    def ask(_: Mapping[str, object], sections: Collection[str] | None = None, /) -> Report:
+        asked.append(sections)
+        return REPORT
+
+    answers = Answers(ask)
+    for sections in (("capacity",), ("capacity",), None, ("request",), None):
+        answers({"model": "example/dense-8b"}, sections)
+    assert asked == [("capacity",), None]
