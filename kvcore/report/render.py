@@ -6,7 +6,7 @@ from types import MappingProxyType
 from kvcore.report.document import Block, Details, Document, Heading, Link, Paragraph
 from kvcore.report.report import Report
 from kvcore.report.sections import capacity, derivation, evidence, headline, inputs, layout, memory, request
-from kvcore.report.sections.wording import engine_name
+from kvcore.report.sections.wording import caches_nothing, engine_name
 
 Section = Callable[[Report], tuple[Block, ...]]
 
@@ -38,14 +38,17 @@ SECTIONS: Mapping[str, tuple[str, Section]] = MappingProxyType(
 )
 """Sections in reading order: stable anchor, title and what fills it."""
 
+_OF_THE_CACHE = frozenset({"one-request", "capacity", "memory"})
+"""Sections that have nothing to say about a model without a cache."""
+
 NOT_A_MEASUREMENT = "Every figure above is computed from the config and the engine's rules. None was measured."
 
 
 def render(report: Report) -> Document:
     """Returns the complete document of a report: errors, headline, inputs, then every section that has content."""
     blocks: list[Block] = [*evidence.errors(report), *headline.headline(report), *inputs.inputs(report)]
-    for anchor, (title, section) in SECTIONS.items():
-        content = section(report)
+    for anchor, (title, _) in SECTIONS.items():
+        content = render_section(report, anchor)
         if content:
             blocks += [Heading(2, title, anchor), *content]
     if report.layout is not None:
@@ -65,7 +68,7 @@ def review(report: Report, permalink: str = "") -> Document:
         *evidence.errors(report),
         *headline.headline(report),
         *inputs.given_inputs(report),
-        *request.split(report),
+        *(() if caches_nothing(report) else request.split(report)),
         *evidence.warnings(report),
         Paragraph((versions,)),
     ]
@@ -76,4 +79,6 @@ def review(report: Report, permalink: str = "") -> Document:
 
 def render_section(report: Report, anchor: str) -> tuple[Block, ...]:
     """Returns one section's blocks without its heading; empty when it has nothing to say."""
+    if anchor in _OF_THE_CACHE and caches_nothing(report):
+        return ()
     return SECTIONS[anchor][1](report)

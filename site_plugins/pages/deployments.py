@@ -7,7 +7,7 @@ from kvcore.catalog import ModelEntry, find_gpu
 from kvcore.report.document import Block, Column, Figure, Note, Row, Table, Text
 from kvcore.report.figures import UNKNOWN, count, gibibytes, grouped, readable_bytes, times
 from kvcore.report.report import Report
-from kvcore.report.sections.wording import engine_name
+from kvcore.report.sections.wording import caches_nothing, engine_name
 from site_plugins.pages.answers import Ask
 from site_plugins.pages.facts import context_limit, headline_request, weight_bytes
 from site_plugins.pages.requests import calculator_link
@@ -20,6 +20,8 @@ from site_plugins.pages.scenarios import (
 )
 
 _ROUGH = "Estimated from the card's memory, not measured: each row's interval is what its budget may really be."
+
+_STOPS = "stops at CUDA graph capture"
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,11 @@ class Deployment:
         """Whether the engine starts: memory is left for the cache and one request fits."""
         report = self.report
         return bool(not report.errors and _estimated(report) and report.capacity and report.capacity.fits)
+
+    @property
+    def objections(self) -> tuple[str, ...]:
+        """Why the engine stops later all the same: its cache is planned, and too small for the batches it captures."""
+        return tuple(warning for warning in self.report.warnings if _STOPS in warning)
 
     @property
     def requests(self) -> float:
@@ -76,9 +83,27 @@ def deployments(entry: ModelEntry, ask: Ask) -> tuple[Deployment, ...]:
     for gpu, size in candidates(weight_bytes(entry) or _weighed(entry, length, ask)):
         request = {"model": entry.id, "gpu": gpu, "tensor_parallel_size": size, "max_model_len": length}
         report = ask(request)
-        if not report.errors and _estimated(report):
+        if not report.errors and _estimated(report) and not caches_nothing(report):
             found.append(Deployment(gpu, size, request, report))
     return tuple(found)
+
+
+def too_large(entry: ModelEntry, ask: Ask) -> tuple[Block, ...]:
+    """Returns that the weights are more than the largest common deployment holds; nothing where they are not.
+
+    Args:
+        entry: The model.
+        ask: Answers a request.
+    """
+    weights = weight_bytes(entry) or _weighed(entry, HEADLINE_CONTEXT, ask)
+    if weights is None or candidates(weights):
+        return ()
+    gpu, size = find_gpu(DEPLOYMENT_GPUS[-1]), DEPLOYMENT_SIZES[-1]
+    words = (
+        f"{size} × {gpu.name} do not hold it: its weights take {readable_bytes(weights)}, the cards have "
+        f"{readable_bytes(size * (gpu.usable_bytes or 0))}. The figures here are for a given cache on each GPU."
+    )
+    return (Note("info", (words,)),)
 
 
 def _weighed(entry: ModelEntry, length: int, ask: Ask) -> int | None:
@@ -98,8 +123,12 @@ def _estimated(report: Report) -> bool:
 
 
 def headline_deployment(found: tuple[Deployment, ...]) -> Deployment | None:
-    """Returns the deployment a page quotes: the smallest that serves a few requests at once, else the largest."""
+    """Returns the deployment a page quotes: the smallest that serves a few requests at once, else the largest.
+
+    Those that stop later by default are quoted only where all do.
+    """
     starting = [item for item in found if item.starts]
+    starting = [item for item in starting if not item.objections] or starting
     useful = (item for item in starting if item.requests >= WORTH_QUOTING)
     return next(useful, starting[-1] if starting else None)
 
@@ -112,7 +141,7 @@ def opening_request(entry: ModelEntry, ask: Ask) -> Mapping[str, object]:
         ask: Answers a request.
     """
     quoted = headline_deployment(deployments(entry, ask))
-    return quoted.request if quoted else headline_request(entry, ask)
+    return quoted.request if quoted else headline_request(entry, ask, _weighed(entry, HEADLINE_CONTEXT, ask))
 
 
 def deployment_blocks(found: tuple[Deployment, ...], calculator: str) -> tuple[Block, ...]:
@@ -124,7 +153,8 @@ def deployment_blocks(found: tuple[Deployment, ...], calculator: str) -> tuple[B
     """
     if not found:
         return ()
-    return (_table(found, calculator), Note("info", (_ROUGH,)))
+    objections = tuple(Note("warning", (f"{item.name}: {words}",)) for item in found for words in item.objections)
+    return (_table(found, calculator), Note("info", (_ROUGH,)), *objections)
 
 
 def deployment_words(found: tuple[Deployment, ...]) -> str:

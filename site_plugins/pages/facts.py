@@ -69,12 +69,18 @@ def parameters(entry: ModelEntry) -> int | None:
     return _number(entry, "params")
 
 
-def headline_request(entry: ModelEntry, ask: Ask) -> dict[str, object]:
-    """Returns the deployment a model's page opens with: stated budget, smallest fitting tp, a common long context."""
+def headline_request(entry: ModelEntry, ask: Ask, weighed: int | None = None) -> dict[str, object]:
+    """Returns the deployment a model's page opens with: stated budget, smallest fitting tp, a common long context.
+
+    Args:
+        entry: The model.
+        ask: Answers a request.
+        weighed: How large kvcore finds the weights, for models whose size is not published.
+    """
     limit = context_limit(entry, ask)
     return {
         "model": entry.id,
-        "tensor_parallel_size": headline_parallel(weight_bytes(entry)),
+        "tensor_parallel_size": headline_parallel(weight_bytes(entry) or weighed),
         "max_model_len": min(HEADLINE_CONTEXT, limit) if limit else HEADLINE_CONTEXT,
         "kv_cache_memory_bytes": HEADLINE_BUDGET,
     }

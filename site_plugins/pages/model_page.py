@@ -11,7 +11,7 @@ from kvcore.report.figures import grouped, scaled
 from kvcore.report.render import SECTIONS, render, render_section, review
 from kvcore.report.report import Report
 from kvcore.report.sections import evidence, headline, inputs
-from kvcore.report.sections.wording import capitalised, layer_count, value_of
+from kvcore.report.sections.wording import caches_nothing, capitalised, layer_count, value_of
 from kvcore.report.writers import csv, html, markdown, text
 from site_plugins.accuracy.page import anchor_of
 from site_plugins.charts.drawn import draw
@@ -25,6 +25,7 @@ from site_plugins.pages.deployments import (
     deployments,
     headline_deployment,
     opening_request,
+    too_large,
 )
 from site_plugins.pages.engines_beside import engine_blocks
 from site_plugins.pages.facts import STATUS_WORDS, context_limit, contexts, parameters
@@ -73,6 +74,7 @@ def model_page(
         actions(entry.id, opening_request(entry, ask), _badge(entry, report, ask), site_url, _ROOT),
         _html(inputs.inputs(report)),
     ]
+    parts += [_html(too_large(entry, ask))] if not found else []
     if found:
         parts += ["## Common deployments {#deployments}\n", _html(deployment_blocks(found, CALCULATOR))]
     quoted = headline_deployment(found)
@@ -84,7 +86,7 @@ def model_page(
             # The chart above draws the same, of several cards.
             blocks = tuple(block for block in blocks if not isinstance(block, Shares))
             blocks = (Paragraph((f"{quoted.name} in detail, tensor-parallel over all of them.",)), *blocks)
-        if anchor == "capacity" and not report.errors:
+        if anchor == "capacity" and blocks and not report.errors:
             blocks = (*blocks, capacity_matrix(entry.id, contexts(context_limit(entry, ask)), ask, CALCULATOR))
         drawn = [_figure(charts[anchor], drawing)] if anchor in charts else []
         if anchor == "memory":
@@ -111,11 +113,14 @@ def _facts(entry: ModelEntry, report: Report, ask: Ask) -> str:
     facts = [capitalised(report.layout.attention_kind)] if report.layout else []
     if report.plan and report.plan.stage_layers:
         facts.append(layer_count(sum(report.plan.stage_layers)))
-    limit, params = context_limit(entry, ask), parameters(entry)
+    limit, weights = context_limit(entry, ask), report.weights
+    params = parameters(entry) or (weights.params if weights else None)
     facts += [f"{grouped(limit)} tokens of context"] if limit else []
-    facts += [f"{scaled(params, 10**9, 1)} B parameters"] if params else []
+    facts += [f"{scaled(params, 10**9, 1)}\u00a0B parameters"] if params else []
     dtype = value_of(report, "dtype")
-    if isinstance(dtype, str):
+    if weights and weights.quantization:
+        facts.append(f"{weights.quantization} weights")
+    elif isinstance(dtype, str):
         facts.append(dtype)
     status = STATUS_WORDS.get(entry.status, entry.status)
     proof = "evidence/#status" if entry.status == "derived" else f"accuracy/#{anchor_of(entry.id)}"
@@ -139,7 +144,7 @@ def _catalogue_entry(entry: ModelEntry) -> Paragraph:
 def _charts(entry: ModelEntry, report: Report, ask: Ask) -> dict[str, Chart]:
     """The charts of a page by the section they belong to."""
     limit = context_limit(entry, ask)
-    if report.errors or limit is None:
+    if report.errors or limit is None or caches_nothing(report):
         return {}
     drawn = drawn_deployments(entry, min(HEADLINE_CONTEXT, limit), ask)
     charts = {

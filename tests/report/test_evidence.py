@@ -19,5 +19,12 @@ def test_a_web_address_in_a_source_is_a_link() -> None:
     ]
 
 
+def test_a_source_of_the_catalogue_is_shown_by_the_fact_it_is_for() -> None:
+    source = Source(id="model-1", kind="cited", ref="config.json: a mirror", checked="2026-11-29")
+    (table,) = sources(replace(REPORT, sources=(source,)))
+    assert isinstance(table, Table)
+    assert table.rows[0].cells == (("config.json",), ("cited",), ("a mirror",), ("2026-11-29",))
+
+
 def test_no_other_scheme_becomes_a_link() -> None:
     assert references("javascript:alert(1) http://example.org") == []

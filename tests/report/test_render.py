@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import chain
 
 from kvcore.errors import FieldError
 from kvcore.report.document import Details, Document, Heading, Headline, Layers, Note, Table, plain
@@ -15,9 +16,15 @@ def headline(report: Report) -> Headline:
     return next(block for block in render(report).blocks if isinstance(block, Headline))
 
 
+def find_table(document: Document, anchor: str) -> Table:
+    """A table of a document, folded or not."""
+    unfolded = chain.from_iterable(b.blocks if isinstance(b, Details) else (b,) for b in document.blocks)
+    return next(block for block in unfolded if isinstance(block, Table) and block.id == anchor)
+
+
 def table(document: Document, anchor: str) -> dict[str, str]:
     """First column to second column of a table, as shown."""
-    found = next(block for block in document.blocks if isinstance(block, Table) and block.id == anchor)
+    found = find_table(document, anchor)
     return {plain(row.cells[0]): plain(row.cells[1]) for row in found.rows}
 
 
@@ -35,6 +42,16 @@ def test_the_condition_names_engine_version_parallel_size_dtype_context_and_budg
     assert condition(REPORT) == (
         "vLLM 0.33.0 · tp 1 · bfloat16 cache · 8,192 tokens of context · 40.00 GiB of cache per GPU (given)"
     )
+
+
+def test_a_model_that_keeps_nothing_says_so_and_shows_no_figures_of_a_cache() -> None:
+    assert REPORT.layout is not None
+    encoder = replace(REPORT, layout=replace(REPORT.layout, attention_kind="no cache", parts=(), bytes_per_token=0))
+    assert condition(encoder) == "vLLM 0.33.0 · tp 1 · 8,192 tokens of context"
+    assert headline(encoder).figures == ()
+    assert "no cache limits how many requests run at once" in plain(headline(encoder).sentence)
+    anchors = [block.id for block in render(encoder).blocks if isinstance(block, Heading)]
+    assert anchors == ["layout", "derivation", "evidence"]
 
 
 def test_an_estimated_budget_is_shown_with_its_interval() -> None:
@@ -57,8 +74,7 @@ def test_the_derivation_table_lists_factors_entry_and_totals() -> None:
 
 
 def test_the_derivation_table_says_that_it_is_not_a_measurement() -> None:
-    found = next(b for b in render(REPORT).blocks if isinstance(b, Table) and b.id == "arithmetic")
-    assert "not a measurement" in found.caption
+    assert "not a measurement" in find_table(render(REPORT), "arithmetic").caption
 
 
 def test_the_document_ends_by_saying_that_nothing_was_measured() -> None:

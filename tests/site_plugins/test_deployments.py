@@ -1,7 +1,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from kvcore.report.document import Table, plain
+from kvcore.report.document import Note, Table, plain
 from kvcore.report.report import BudgetReport, Report
 from site_plugins.pages.deployments import (
     Deployment,
@@ -11,6 +11,7 @@ from site_plugins.pages.deployments import (
     deployments,
     headline_deployment,
     opening_request,
+    too_large,
 )
 from site_plugins.pages.related import related_section
 from site_plugins.pages.summary import summarise
@@ -55,6 +56,28 @@ def test_the_largest_is_quoted_where_none_serves_a_few() -> None:
     quoted = headline_deployment((deployment(1, 1.5), deployment(8, 3.0)))
     assert quoted is not None
     assert quoted.name == "8 × H200"
+
+
+def test_a_deployment_that_stops_later_is_not_quoted_and_says_why() -> None:
+    objection = "max_num_seqs of 1,024 needs 1,024 state blocks: vLLM stops at CUDA graph capture."
+    first, second = deployment(1, 5.0), deployment(2, 8.0)
+    stopping = replace(first, report=replace(first.report, warnings=(objection,)))
+    quoted = headline_deployment((stopping, second))
+    assert quoted is not None
+    assert quoted.name == "2 × H200"
+    notes = [block for block in deployment_blocks((stopping, second), "../") if isinstance(block, Note)]
+    assert plain(notes[-1].content) == f"1 × H200: {objection}"
+
+
+def test_weights_that_no_common_deployment_holds_are_set_beside_its_memory() -> None:
+    # 8 × B200 have 8 × 178.35 GiB, 85 % of which is less than 1,300 GiB.
+    large = replace(ENTRY, weights={"safetensors_bytes": 1300 * GIB})
+    (note,) = too_large(large, ask)
+    assert isinstance(note, Note)
+    assert plain(note.content).startswith(
+        "8 × B200 do not hold it: its weights take 1,300.00 GiB, the cards have 1,426."
+    )
+    assert too_large(ENTRY, ask) == ()
 
 
 def test_each_row_states_requests_tokens_interval_and_what_binds() -> None:

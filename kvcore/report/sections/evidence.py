@@ -3,7 +3,7 @@
 import re
 
 from kvcore.report.document import Block, Code, Column, Link, Note, Row, Strong, Table, Text
-from kvcore.report.report import Report
+from kvcore.report.report import Report, Source
 from kvcore.report.sections.wording import prose
 
 _ADDRESS = re.compile(r"(https://[^\s<>\"'`]+)")
@@ -33,12 +33,19 @@ def _reference(text: str) -> Text:
     )
 
 
+def _fact(source: Source) -> tuple[str, str]:
+    """What a source is for and where it is. References of the catalogue begin with the fact; others have a name alone."""
+    fact, separator, place = source.ref.partition(": ")
+    return (fact, place) if separator and source.id.startswith("model-") else (source.id, source.ref)
+
+
 def sources(report: Report) -> tuple[Block, ...]:
     """Returns the table of sources with kind and date; nothing when there are none."""
     if not report.sources:
         return ()
-    rows = tuple(
-        Row(((source.id,), (source.kind,), _reference(source.ref), (source.checked,))) for source in report.sources
-    )
+    rows = []
+    for source in report.sources:
+        fact, place = _fact(source)
+        rows.append(Row(((fact,), (source.kind,), _reference(place), (source.checked,))))
     columns = (Column("Fact"), Column("Kind"), Column("Source"), Column("Checked"))
-    return (Table("Where each fact comes from", columns, rows, id="sources-table"),)
+    return (Table("Where each fact comes from", columns, tuple(rows), id="sources-table"),)

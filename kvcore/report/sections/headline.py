@@ -3,7 +3,7 @@
 from kvcore.report.document import Block, Headline, KeyFigure, Strong, Text
 from kvcore.report.figures import count, kibibytes, readable_bytes, sized, times, times_at_most
 from kvcore.report.report import Capacity, LayoutReport, Report, RequestReport
-from kvcore.report.sections.wording import condition, engine_name
+from kvcore.report.sections.wording import caches_nothing, condition, engine_name
 
 
 def headline(report: Report) -> tuple[Block, ...]:
@@ -22,6 +22,8 @@ def headline(report: Report) -> tuple[Block, ...]:
 
 
 def _key_figures(report: Report) -> list[KeyFigure]:
+    if caches_nothing(report):
+        return []
     figures = []
     capacity, layout, request = report.capacity, report.layout, report.request
     engine = engine_name(report)
@@ -58,6 +60,8 @@ def _subject(report: Report) -> Text:
 
 
 def _sentence(report: Report) -> Text:
+    if caches_nothing(report):
+        return ("keeps nothing between steps, so no cache limits how many requests run at once.",)
     capacity, request = report.capacity, report.request
     if capacity is None or request is None:
         return ("the layout alone; give a cache budget to see how many requests fit.",)

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 
 from kvcore.arithmetic import MIB
-from kvcore.report.document import Block, Column, Figure, Layers, Paragraph, Row, Table, Text, Tone
+from kvcore.report.document import Block, Column, Details, Figure, Layers, Paragraph, Row, Table, Text, Tone
 from kvcore.report.figures import byte_count, count, grouped, kibibytes, scaled
 from kvcore.report.report import LayoutReport, PartReport, Report
 from kvcore.report.sections.wording import GROWTH_WORDS, SPLIT_WORDS, capitalised, engine_name, layer_count, prose, tone
@@ -18,11 +18,13 @@ def layout(report: Report) -> tuple[Block, ...]:
     if report.layout is None:
         return ()
     found = report.layout
+    if not found.parts:
+        return (Paragraph(("No cache: nothing is kept between steps.",)),)
     return (
         Paragraph((f"{capitalised(found.attention_kind)}. ", *_totals(found))),
         *_picture(found),
         _parts_table(report, found),
-        _arithmetic_table(found),
+        Details("The arithmetic from the config, factor by factor", (_arithmetic_table(found),)),
     )
 
 

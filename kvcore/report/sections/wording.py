@@ -58,7 +58,7 @@ def condition(report: Report) -> str:
     if gpu is not None and isinstance(gpu.value, str) and gpu.origin == "given":
         words.append(f"{_ranks(report)} × {gpu.value}")
     words.extend(_parallel(report))
-    if report.layout is not None:
+    if report.layout is not None and report.layout.parts:
         # The stored formats say more than the flag: "auto" is no answer to which dtype is meant.
         words.append(f"{' + '.join(dict.fromkeys(part.dtype for part in report.layout.parts))} cache")
     if report.request is not None:
@@ -83,9 +83,14 @@ def _parallel(report: Report) -> list[str]:
     return words
 
 
+def caches_nothing(report: Report) -> bool:
+    """Tells whether the model keeps nothing between steps, as encoders do."""
+    return report.layout is not None and not report.layout.parts
+
+
 def _budget(report: Report) -> list[str]:
     budget = report.budget
-    if budget is None or budget.kv_cache_bytes is None:
+    if budget is None or budget.kv_cache_bytes is None or caches_nothing(report):
         return []
     words = f"{readable_bytes(budget.kv_cache_bytes)} of cache per GPU ({budget.kind}"
     if budget.kind == "estimated" and budget.interval_bytes is not None:
