@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
-from kvcore.budget.weights import ModelWeights, weigh
+from kvcore.budget.weights import ModelWeights, network_of, weigh
 from kvcore.budget.weights.extras import rope_table_bytes
 from kvcore.budget.weights.kernels import Platform
+from kvcore.budget.weights.methods import read_quantization
 from kvcore.budget.weights.ranks import Ranks
+from kvcore.budget.weights.stored import store
 from kvcore.config import read_config
 from kvcore.errors import ConfigError, EngineRefusal
 
@@ -163,3 +165,18 @@ WITHOUT_LENGTH = {key: value for key, value in LLAMA.items() if key != "max_posi
 )
 def test_rotary_tables_follow_the_config_and_what_its_class_supplies(config: dict[str, Any], expected: int) -> None:
     assert rope_table_bytes(read_config(config)) == expected * HALF
+
+
+def test_layers_that_are_stored_alike_are_weighed_once() -> None:
+    config = read_config(
+        {
+            **LLAMA,
+            "num_hidden_layers": 20,
+            "quantization_config": {"quant_method": "fp8", "ignored_layers": ["model.layers.7.mlp.down_proj"]},
+        }
+    )
+
+    stored = store(network_of(config), "bfloat16", read_quantization(config, Platform()))
+
+    assert stored.layers == (*[0] * 7, 1, *[0] * 12)
+    assert len(stored.kinds) == 2

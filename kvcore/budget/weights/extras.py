@@ -7,6 +7,7 @@ from typing import Any
 from kvcore.budget.weights.modules import Linear, Module, Network
 from kvcore.budget.weights.ranks import Ranks, linear_shape
 from kvcore.config import ModelConfig
+from kvcore.config.kept import kept
 
 HALF = 2
 FLOAT32 = 4
@@ -54,6 +55,7 @@ def absorbed_bytes(modules: Iterable[Module], ranks: Ranks) -> int:
     return total
 
 
+@kept
 def rope_table_bytes(config: ModelConfig) -> int:
     """Cosines and sines of every position, for each distinct set of RoPE parameters."""
     if config.get("position_embedding_type") in {"nope", "absolute", "alibi"} or config.model_type in NO_ROPE:

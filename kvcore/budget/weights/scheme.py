@@ -1,5 +1,6 @@
 """How the elements of a module are stored: in the model's dtype, or as a quantization scheme packs them."""
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -32,8 +33,9 @@ def expert_elements(shape: ExpertShape) -> int:
     return shape.count * shape.inputs * shape.intermediate * (shape.projections + 1)
 
 
+@functools.lru_cache(maxsize=64)
 def plain(element_bytes: int, padding: Padding = NO_PADDING) -> Scheme:
-    """Matrices in a plain element type, experts padded for their kernel."""
+    """Matrices in a plain element type, experts padded for their kernel; one object each, so that equal modules compare equal."""
 
     def padded(shape: ExpertShape) -> tuple[int, int]:
         return round_up(shape.inputs, padding.inputs), round_up(shape.intermediate, padding.intermediate)

@@ -1,19 +1,10 @@
 """Sizes: bytes of a network's weights on one GPU of each pipeline stage, and its published parameters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kvcore.budget.weights.allocator import allocated_bytes
-from kvcore.budget.weights.modules import (
-    TOWERS,
-    Experts,
-    Linear,
-    Module,
-    Network,
-    Parameter,
-    Vocabulary,
-    parameters_of,
-)
+from kvcore.budget.weights.modules import Experts, Linear, Module, Network, Parameter, Vocabulary, parameters_of
 from kvcore.budget.weights.quantization import Quantization
 from kvcore.budget.weights.ranks import (
     LinearShape,
@@ -23,6 +14,8 @@ from kvcore.budget.weights.ranks import (
     parameter_elements,
     vocabulary_rows,
 )
+from kvcore.budget.weights.scheme import Scheme
+from kvcore.budget.weights.stored import Stored, StoredNetwork, store, store_modules
 from kvcore.dtypes import ELEMENT_BYTES
 
 
@@ -50,6 +43,69 @@ class StageWeights:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """One GPU's part of a network, piece by piece, before pipeline stages are put together.
+
+    Attributes:
+        every: What every stage holds.
+        first: What the first stage holds beside it.
+        elsewhere: What the other stages hold of that.
+        layers: Each layer.
+        last: What the last stage holds.
+        tied: The embedding again, where the last stage is not the first.
+    """
+
+    every: StageWeights
+    first: StageWeights
+    elsewhere: StageWeights
+    layers: tuple[StageWeights, ...]
+    last: StageWeights
+    tied: StageWeights
+
+
+def share_of(network: StoredNetwork, ranks: Ranks, dtype: str) -> Share:
+    """Returns one GPU's part of a network as the engine creates it, before anything is repacked.
+
+    Args:
+        network: The model.
+        ranks: Parallel sizes.
+        dtype: The model's element type.
+
+    Raises:
+        EngineRefusal: A module does not divide over the ranks.
+    """
+    every, first = _weigh(network.every, ranks, dtype), _weigh(network.first, ranks, dtype)
+    kinds = [_weigh(kind, ranks, dtype) for kind in network.kinds]
+    return Share(
+        every=every,
+        first=first,
+        elsewhere=_weigh(network.towers if ranks.towers_everywhere else (), ranks, dtype),
+        layers=tuple(kinds[kind] for kind in network.layers),
+        last=_weigh(network.last, ranks, dtype),
+        tied=_weigh(network.tied, ranks, dtype),
+    )
+
+
+def stages_of(share: Share, stage_layers: Sequence[int]) -> tuple[StageWeights, ...]:
+    """Returns the weights of every pipeline stage.
+
+    Args:
+        share: One GPU's part of the network.
+        stage_layers: Layers of each stage.
+    """
+    stages = []
+    start = 0
+    last = len(stage_layers) - 1
+    for stage, count in enumerate(stage_layers):
+        pieces = [share.every, share.elsewhere if stage else share.first, *share.layers[start : start + count]]
+        if stage == last:
+            pieces += [share.last, share.tied] if stage else [share.last]
+        stages.append(_together(pieces))
+        start += count
+    return tuple(stages)
+
+
 def stage_weights(
     network: Network, ranks: Ranks, stage_layers: Sequence[int], dtype: str, quantization: Quantization
 ) -> tuple[StageWeights, ...]:
@@ -65,25 +121,7 @@ def stage_weights(
     Raises:
         EngineRefusal: A module does not divide over the ranks.
     """
-    stages = []
-    start = 0
-    last = len(stage_layers) - 1
-    for stage, count in enumerate(stage_layers):
-        named: list[tuple[str, Module]] = [(module.name, module) for module in network.every]
-        named += [
-            (module.name, module)
-            for module in network.first
-            if stage == 0 or (ranks.towers_everywhere and module.group in TOWERS)
-        ]
-        for index in range(start, start + count):
-            named += [(f"{network.layer_prefix}.{index}.{module.name}", module) for module in network.layers[index]]
-        if stage == last:
-            named += [(module.name, module) for module in network.last]
-            if stage > 0 and network.tied is not None:
-                named.append((network.tied.name, network.tied))
-        stages.append(_weigh(named, ranks, dtype, quantization))
-        start += count
-    return tuple(stages)
+    return stages_of(share_of(store(network, dtype, quantization), ranks, dtype), stage_layers)
 
 
 def weights_of_modules(
@@ -94,7 +132,7 @@ def weights_of_modules(
     Raises:
         EngineRefusal: A module does not divide over the ranks.
     """
-    return _weigh(named, ranks, dtype, quantization)
+    return _weigh(store_modules(named, dtype, quantization), ranks, dtype)
 
 
 def published_params(network: Network) -> int | None:
@@ -107,33 +145,29 @@ def published_params(network: Network) -> int | None:
     return parameters_of(module for _, module in network.named()) + network.unloaded_params
 
 
-def module_bytes(path: str, module: Module, ranks: Ranks, dtype: str, quantization: Quantization) -> int:
+def module_bytes(stored: Stored, ranks: Ranks, dtype: str) -> int:
     """Bytes of one module on one GPU.
 
     Raises:
         EngineRefusal: The module does not divide over the ranks.
     """
+    module, scheme = stored.module, stored.scheme
     element = ELEMENT_BYTES[dtype]
     if isinstance(module, Parameter):
         return parameter_elements(module, ranks) * ELEMENT_BYTES[module.dtype or dtype]
     if isinstance(module, Vocabulary):
         rows = vocabulary_rows(module, ranks)
         matrix = LinearShape(inputs=module.width, outputs=(rows,), whole_inputs=module.width)
-        stored = quantization.vocabulary_scheme(path, module, dtype)
-        return stored.linear_bytes(matrix) + (rows * element if module.bias else 0)
+        return scheme.linear_bytes(matrix) + (rows * element if module.bias else 0)
     if isinstance(module, Linear):
         shape = linear_shape(module, ranks)
-        stored = quantization.linear_scheme(path, module, module.dtype or dtype)
         bias = shape.size * ELEMENT_BYTES[module.dtype or dtype] if module.bias else 0
-        return stored.linear_bytes(shape) + bias + quantization.cache_scales(module)
-    return _experts_bytes(path, module, ranks, dtype, quantization, element)
+        return scheme.linear_bytes(shape) + bias + stored.cache_scale_bytes
+    return _experts_bytes(module, scheme, ranks, element)
 
 
-def _experts_bytes(
-    path: str, module: Experts, ranks: Ranks, dtype: str, quantization: Quantization, element: int
-) -> int:
+def _experts_bytes(module: Experts, scheme: Scheme, ranks: Ranks, element: int) -> int:
     shape = expert_shape(module, ranks)
-    scheme = quantization.expert_scheme(path, module, dtype)
     total = scheme.expert_bytes(shape)
     if module.bias:
         inputs, intermediate = scheme.expert_padding(shape)
@@ -141,17 +175,24 @@ def _experts_bytes(
     return total
 
 
-def _weigh(named: Sequence[tuple[str, Module]], ranks: Ranks, dtype: str, quantization: Quantization) -> StageWeights:
+def _weigh(modules: Iterable[Stored], ranks: Ranks, dtype: str) -> StageWeights:
     groups: dict[str, int] = {}
     allocated = 0
-    # Without quantization no path matters, and the layers of most models hold equal modules.
-    known: dict[Module, int] = {}
-    for path, module in named:
-        size = known.get(module) if not quantization.name else None
-        if size is None:
-            size = known[module] = module_bytes(path, module, ranks, dtype, quantization)
-        groups[module.group] = groups.get(module.group, 0) + size
-        allocated += _allocated(module, size)
+    for stored in modules:
+        size = module_bytes(stored, ranks, dtype)
+        group = stored.module.group
+        groups[group] = groups.get(group, 0) + size
+        allocated += _allocated(stored.module, size)
+    return StageWeights(by_group=groups, allocated=allocated)
+
+
+def _together(pieces: Iterable[StageWeights]) -> StageWeights:
+    groups: dict[str, int] = {}
+    allocated = 0
+    for piece in pieces:
+        for group, size in piece.by_group.items():
+            groups[group] = groups.get(group, 0) + size
+        allocated += piece.allocated
     return StageWeights(by_group=groups, allocated=allocated)
 
 

@@ -11,8 +11,10 @@ from kvcore.budget.weights.families import BUILDERS
 from kvcore.budget.weights.kernels import Platform
 from kvcore.budget.weights.methods import read_quantization
 from kvcore.budget.weights.modules import Network
+from kvcore.budget.weights.quantization import Quantization
 from kvcore.budget.weights.ranks import Ranks
-from kvcore.budget.weights.sizes import StageWeights, published_params, stage_weights, weights_of_modules
+from kvcore.budget.weights.sizes import Share, StageWeights, published_params, share_of, stages_of, weights_of_modules
+from kvcore.budget.weights.stored import StoredNetwork, store
 from kvcore.config import ModelConfig
 from kvcore.config.kept import kept
 from kvcore.errors import config_error
@@ -94,6 +96,28 @@ def _network(checkpoint: Checkpoint) -> Network:
     return builder(config)
 
 
+@lru_cache(maxsize=4)
+def _params(checkpoint: Checkpoint) -> int | None:
+    return published_params(_network(checkpoint))
+
+
+@lru_cache(maxsize=4)
+def _quantization(checkpoint: Checkpoint, platform: Platform) -> Quantization:
+    return read_quantization(checkpoint.config, platform)
+
+
+@lru_cache(maxsize=4)
+def _stored(checkpoint: Checkpoint, dtype: str, platform: Platform) -> StoredNetwork:
+    """The same whatever the ranks."""
+    return store(_network(checkpoint), dtype, _quantization(checkpoint, platform))
+
+
+@lru_cache(maxsize=64)
+def _share(checkpoint: Checkpoint, ranks: Ranks, dtype: str, platform: Platform) -> Share:
+    """The same however many pipeline stages there are."""
+    return share_of(_stored(checkpoint, dtype, platform), ranks, dtype)
+
+
 def weigh(
     config: ModelConfig,
     ranks: Ranks,
@@ -116,10 +140,11 @@ def weigh(
         ConfigError: The architecture's weights or the quantization scheme are not known.
         EngineRefusal: A module does not divide over the ranks.
     """
-    network = network_of(config)
-    quantization = read_quantization(config, platform)
+    checkpoint = checkpoint_of(config)
+    network = _network(checkpoint)
+    quantization = _quantization(checkpoint, platform)
     starts = [sum(stage_layers[:stage]) for stage in range(len(stage_layers))]
-    stages = stage_weights(network, ranks, stage_layers, dtype, quantization)
+    stages = stages_of(_share(checkpoint, ranks, dtype, platform), stage_layers)
     drafts = () if drafter is None else drafter.kept(len(stages))
     if drafter is not None:
         stored = read_quantization(drafter.config, platform)
@@ -136,6 +161,6 @@ def weigh(
             for stage, (start, count) in enumerate(zip(starts, stage_layers, strict=True))
         ),
         stages=stages,
-        params=published_params(network),
+        params=_params(checkpoint),
         quantization=quantization.name,
     )
