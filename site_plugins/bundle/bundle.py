@@ -34,6 +34,9 @@ WORKER_MODULES = frozenset({"hub-worker.mjs", "protocol.mjs", "start.mjs", "whee
 OTHER_PAGES = frozenset({"drawing.mjs", "reconcile.mjs", "tip.mjs"})
 """Scripts the calculator's page does not run, or not before someone explores a chart."""
 
+EARLY_SCRIPT = "early.mjs"
+"""The script that stands in the page itself."""
+
 TRACED_MODELS = 16
 """One in so many models is asked while tracing; which modules are needed hardly depends on the model, and tests ask all."""
 
@@ -77,7 +80,13 @@ class Bundle:
     def page_modules(self) -> tuple[str, ...]:
         """File names of the modules the calculator's page runs, for fetching them all at once."""
         names = [path.name for name, path in self.files if name.startswith(self.app) and path.suffix == ".mjs"]
-        return tuple(name for name in names if name not in WORKER_MODULES | OTHER_PAGES)
+        return tuple(name for name in names if name not in WORKER_MODULES | OTHER_PAGES | {EARLY_SCRIPT})
+
+    @property
+    def early_script(self) -> str:
+        """Text of the script that starts Python before the page loads anything."""
+        (file,) = (path for name, path in self.files if name == f"{self.app}/{EARLY_SCRIPT}")
+        return file.read_text(encoding="utf-8")
 
     def address(self, base: str) -> dict[str, object]:
         """Where a page finds the worker and its files.

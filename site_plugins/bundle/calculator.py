@@ -28,15 +28,13 @@ _BUTTONS = (
 
 def calculator_head(bundle: Bundle, base: str) -> str:
     """Writes what stands first in the calculator's ``<head>``: the script that starts Python while the page loads."""
-    scripts = f"{base}{bundle.app}/"
-    preloads = [f'<link rel="modulepreload" href="{scripts}{name}">' for name in bundle.page_modules]
-    return "\n".join(
-        (
-            f'<meta name="kv-bundle" content="{escape(json.dumps(bundle.address(base)))}">',
-            f'<script type="module" async src="{scripts}early.mjs"></script>',
-            *preloads,
-        )
-    )
+    stated = f'<meta name="kv-bundle" content="{escape(json.dumps(bundle.address(base)))}">'
+    return f"{stated}\n<script>{bundle.early_script}</script>"
+
+
+def calculator_foot(bundle: Bundle, base: str) -> str:
+    """Writes what stands last in the calculator's ``<body>``: all its modules at once, but after Python and the styles."""
+    return "\n".join(f'<link rel="modulepreload" href="{base}{bundle.app}/{name}">' for name in bundle.page_modules)
 
 
 def calculator_html(

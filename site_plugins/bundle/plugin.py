@@ -14,7 +14,7 @@ from mkdocs.utils import get_relative_url
 
 from kvcore.catalog import load_gpus, load_models
 from site_plugins.bundle.bundle import Bundle, build_bundle
-from site_plugins.bundle.calculator import PLACEHOLDER, calculator_head, calculator_html
+from site_plugins.bundle.calculator import PLACEHOLDER, calculator_foot, calculator_head, calculator_html
 from site_plugins.bundle.form import Suggestions
 from site_plugins.bundle.inputs import Inputs, MissingInputError
 from site_plugins.bundle.node import NodeError
@@ -94,7 +94,9 @@ class BundlePlugin(BasePlugin[BundleConfig]):
         """Puts the script that starts Python before everything else the calculator's page loads."""
         if "kv_calculator" not in page.meta:
             return output
-        return output.replace("<head>", f"<head>\n{calculator_head(self.bundle, _base(page))}", 1)
+        base = _base(page)
+        output = output.replace("<head>", f"<head>\n{calculator_head(self.bundle, base)}", 1)
+        return output.replace("</body>", f"{calculator_foot(self.bundle, base)}\n</body>", 1)
 
     @event_priority(-100)
     def on_post_build(self, *, config: MkDocsConfig) -> None:

@@ -200,3 +200,23 @@ def test_the_policy_stops_an_inline_script(page: Page, site_url: str) -> None:
         }"""
     )
     assert page.title() != "ran"
+
+
+def test_an_address_that_asks_starts_python_before_the_pages_scripts_and_shows_no_other_answer(
+    watched: Page, site_url: str
+) -> None:
+    held: list[Route] = []
+    watched.route("**/client.mjs", lambda route: held.append(route))  # noqa: PLW0108 -- Playwright takes no builtin
+    with watched.expect_worker(lambda worker: worker.url.endswith("/worker.mjs")):
+        watched.goto(
+            f"{site_url}/calculator/?model=meta-llama/Llama-3.1-8B-Instruct&max_model_len=4096", wait_until="commit"
+        )
+    calculator = Calculator(watched, site_url)
+    expect(calculator.answer.locator(".kv-headline")).to_be_hidden()
+    while not held:
+        watched.wait_for_timeout(20)
+    held.pop().continue_()
+    calculator.wait()
+    expect(calculator.answer.locator(".kv-headline")).to_be_visible()
+    assert calculator.started() == 1
+    assert calculator.figure("inputs.max_model_len.value") == "4096"

@@ -153,6 +153,7 @@ class Calculator {
       errors.push(damagedLink(carriedField(address.hash) ?? "config", error));
     }
     this.#unknown = new Map();
+    document.documentElement.toggleAttribute("data-kv-asks", query.size > 0);
     if (query.size > 0) this.#unknown = fillForm(this.form, query);
     else resetForm(this.form);
     showEngine(this.form);

@@ -1,7 +1,7 @@
 /**
  * The page's end of the worker: starts it, watches it, replaces it when it dies, and matches answers to questions.
  *
- * @import { BundleAddress, Door, FromWorker, Question, ToWorker } from "./protocol.mjs"
+ * @import { BundleAddress, Door, Early, FromWorker, Question, ToWorker } from "./protocol.mjs"
  */
 
 /** Longer than the slowest start seen under load; a start that a policy blocks never ends by itself. */
@@ -72,13 +72,15 @@ export class Client {
     if (this.#worker) return;
     this.started += 1;
     this.#change({ phase: "loading", label: "Loading Python", loaded: 0, total: 0 });
-    const worker = new Worker(this.bundle.worker, { type: "module", name: "kvcore" });
+    const early = takeEarly();
+    const worker = early?.worker ?? new Worker(this.bundle.worker, { type: "module", name: "kvcore" });
     this.#worker = worker;
     worker.addEventListener("message", ({ data }) => this.#receive(worker, data));
     worker.addEventListener("error", (event) => this.#lost(worker, event.message || "the worker could not be loaded"));
     worker.addEventListener("messageerror", () => this.#lost(worker, "the worker sent something unreadable"));
-    this.#send({ type: "boot", bundle: this.bundle });
     this.#watchdog(BOOT_TIMEOUT, `Python did not start within ${BOOT_TIMEOUT / 1000} seconds`);
+    if (early) for (const message of early.heard) this.#receive(worker, message);
+    else this.#send({ type: "boot", bundle: this.bundle });
   }
 
   /**
@@ -198,6 +200,20 @@ export class Client {
 }
 
 const KEY = Symbol.for("kv-atlas.client");
+const EARLY = Symbol.for("kv-atlas.early");
+
+/**
+ * Takes over the worker that the page started before its scripts came, if it did.
+ *
+ * @returns {Early | undefined}
+ */
+function takeEarly() {
+  /** @type {Early | undefined} */
+  const early = Reflect.get(globalThis, EARLY);
+  Reflect.deleteProperty(globalThis, EARLY);
+  if (early) Object.assign(early.worker, { onmessage: null, onerror: null });
+  return early;
+}
 
 /**
  * Returns the window's one client. Instant navigation replaces pages within a window; the worker outlives them.

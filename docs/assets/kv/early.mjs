@@ -1,13 +1,26 @@
 /**
- * Runs while the calculator's page is still loading. An address that holds a question needs Python whatever the reader
- * does next, so its start need not wait for the page.
+ * Written into the head of the calculator's page, before everything the page loads. An address that holds a question
+ * needs Python whatever the reader does next, and a worker can hardly begin while styles and layout keep the page busy.
+ * Until Python answers, the answer to the form's first question is not shown as if it were this one's.
+ *
+ * @import { Early, FromWorker } from "./protocol.mjs"
  */
-import { bundleAddress } from "./bundle.mjs";
-import { windowClient } from "./client.mjs";
-
-const stated = document.querySelector("meta[name=kv-bundle]")?.getAttribute("content");
-const asks = location.search !== "" || /^#(?:config|layout)=/.test(location.hash);
-if (stated && asks) {
-  const client = windowClient(bundleAddress(stated));
-  if (client.state.phase === "idle") client.start();
+{
+  const stated = document.querySelector("meta[name=kv-bundle]")?.getAttribute("content");
+  const asks = location.search !== "" || /^#(?:config|layout)=/.test(location.hash);
+  // Instant navigation may run this again in a window that has its worker.
+  if (stated && asks && document.readyState === "loading") {
+    document.documentElement.dataset.kvAsks = "";
+    const bundle = JSON.parse(stated, (_, value) =>
+      typeof value === "string" ? new URL(value, location.href).href : value,
+    );
+    const worker = new Worker(bundle.worker, { type: "module", name: "kvcore" });
+    /** @type {FromWorker[]} */
+    const heard = [];
+    worker.onmessage = ({ data }) => heard.push(data);
+    worker.onerror = ({ message }) =>
+      heard.push({ type: "failed", message: message || "the worker could not be loaded" });
+    worker.postMessage({ type: "boot", bundle });
+    Reflect.set(globalThis, Symbol.for("kv-atlas.early"), /** @type {Early} */ ({ worker, heard }));
+  }
 }

@@ -6,7 +6,7 @@
  * @property {string} runtime Folder of Pyodide and the standard library.
  * @property {string} packages Folder of kvcore and its lock file.
  * @property {string} snapshot Address of Python's memory; empty to start without.
- * @property {[string, number][]} bytes Name and size of each file the worker fetches, before transfer compression.
+ * @property {Record<string, number>} bytes Size of each file the worker fetches, by name, before transfer compression.
  *
  * @typedef {"answer_json" | "answer_form" | "markdown_form" | "reconcile_json"} MainDoor A function of kvcore.browser.
  * @typedef {"solve_json" | "compare_json" | "sweep_json" | "iso_json" | "mix_json" | "command_json" | "link_json" |
@@ -34,6 +34,10 @@
  * @typedef {{type: "failed", message: string}} Failed The worker cannot go on: it must be replaced.
  * @typedef {{type: "answer", id: number, text: string, milliseconds: number}} Answer
  * @typedef {{type: "refused", id: number, message: string}} Refused Python raised: the worker lives on.
+ *
+ * @typedef {object} Early A worker that was told to boot before the page's scripts came.
+ * @property {Worker} worker
+ * @property {FromWorker[]} heard What it has said since.
  *
  * @typedef {Boot | Question} ToWorker
  * @typedef {Progress | Ready | Failed | Answer | Refused} FromWorker

@@ -42,7 +42,8 @@ function fail(error) {
  */
 async function boot(bundle) {
   const restored = bundle.snapshot !== "" && isFast();
-  countFetches(bundle.bytes.filter(([name]) => restored || !bundle.snapshot.endsWith(name)));
+  const files = Object.entries(bundle.bytes);
+  countFetches(files.filter(([name]) => restored || !bundle.snapshot.endsWith(name)));
   const started = await startPython(bundle, restored);
   browser = started.browser;
   further = () => started.python.pyimport("kvcore.browser_questions");
