@@ -103,7 +103,7 @@ def too_large(entry: ModelEntry, ask: Ask) -> tuple[Block, ...]:
         f"{size} × {gpu.name} do not hold it: its weights take {readable_bytes(weights)}, the cards have "
         f"{readable_bytes(size * (gpu.usable_bytes or 0))}. The figures here are for a given cache on each GPU."
     )
-    return (Note("info", (words,)),)
+    return (Note("warning", (words,)),)
 
 
 def _weighed(entry: ModelEntry, length: int, ask: Ask) -> int | None:

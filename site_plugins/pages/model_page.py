@@ -6,7 +6,7 @@ from html import escape
 
 from kvcore.catalog import ModelEntry
 from kvcore.report import to_json
-from kvcore.report.document import Block, Chart, Document, Paragraph, Shares
+from kvcore.report.document import Block, Chart, Document, Link, Paragraph, Shares
 from kvcore.report.figures import grouped, scaled
 from kvcore.report.render import SECTIONS, render, render_section, review
 from kvcore.report.report import Report
@@ -136,9 +136,13 @@ def _badge(entry: ModelEntry, report: Report, ask: Ask) -> Badge:
 
 def _catalogue_entry(entry: ModelEntry) -> Paragraph:
     revision = f" at revision {entry.revision}" if entry.revision else ""
-    proofs = f" Compared with: {', '.join(entry.evidence)}." if entry.evidence else ""
-    status = STATUS_WORDS.get(entry.status, entry.status)
-    return Paragraph((f"Catalogue entry of {entry.id}{revision}. Status: {status}.{proofs}",))
+    words = f"Catalogue entry of {entry.id}{revision}. Status: {STATUS_WORDS.get(entry.status, entry.status)}."
+    if not entry.evidence:
+        return Paragraph((words,))
+    # Each names the model as its file is called, which the page need not repeat.
+    proofs = ", ".join(proof.removesuffix(f" of {entry.id.replace('/', '__')}") for proof in entry.evidence)
+    comparison = Link("accuracy page", f"{_ROOT}accuracy/#{anchor_of(entry.id)}")
+    return Paragraph((f"{words} Compared with: {proofs}; point by point on the ", comparison, "."))
 
 
 def _charts(entry: ModelEntry, report: Report, ask: Ask) -> dict[str, Chart]:

@@ -20,6 +20,7 @@ from site_plugins.pages.answers import Answers
 from site_plugins.pages.build import catalogue_files
 from site_plugins.pages.generated import GeneratedFile, Html, reachable_tables, whole
 from site_plugins.pages.gpu_chart import PLACE, gpu_chart
+from site_plugins.pages.home_table import home_table
 from site_plugins.pages.placeholders import PlaceholderError, Tables, fill
 from site_plugins.pages.tables import architecture_table, calculator_table, gpu_source_table, gpu_table
 from site_plugins.published.build import published_files
@@ -103,6 +104,7 @@ class PagesPlugin(BasePlugin[PagesConfig]):
         on_gpus = gpu_chart(self._answers)
         drawn = chart_figure(on_gpus, places.drawing()) if on_gpus else ""
         self._tables = {
+            "asked-for": lambda: home_table(models),
             "gpus": gpu_table,
             "gpu-sources": gpu_source_table,
             "memory-of-gpus": lambda: Html(drawn),

@@ -1,15 +1,19 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kvcore.catalog import load_gpus
-from kvcore.report.document import plain
+from kvcore.report.document import Link, plain
 from kvcore.report.figures import UNKNOWN
+from site_plugins.pages.fleet import on_every_gpu
+from site_plugins.pages.home_table import ASKED_FOR, home_table
 from site_plugins.pages.placeholders import PlaceholderError, fill
+from site_plugins.pages.scenarios import HEADLINE_CONTEXT
 from site_plugins.pages.summary import summarise
 from site_plugins.pages.tables import architecture_table, calculator_table, gpu_source_table, gpu_table
 from site_plugins.published.places import CALCULATORS
-from tests.site_plugins.test_pages_model import ENTRY, ask
+from tests.site_plugins.test_pages_model import ENTRY, ask, many
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -26,6 +30,17 @@ def test_an_architecture_lists_its_models_with_their_proof() -> None:
     name, _, *others = map(plain, row.cells)
     assert name == "not stated"
     assert others == ["1", ENTRY.title, "engine code"]
+
+
+def test_the_home_page_lists_the_known_models_that_are_built_with_links_to_their_pages() -> None:
+    known = replace(ENTRY, id=ASKED_FOR[0])
+    eight = 8 * 2.0  # of the sample, two requests at once for each card
+    summary = replace(summarise(known, ask, many), on_gpus=on_every_gpu(known.id, HEADLINE_CONTEXT, many))
+    table = home_table([(ENTRY, summarise(ENTRY, ask, many)), (known, summary)])
+    (row,) = table.rows
+    assert row.cells[0] == (Link(known.title, f"models/{known.id}/"),)
+    assert plain(row.cells[1]) == f"{eight:.2f}"
+    assert plain(row.cells[2]) == "128.00"  # 131,072 bytes
 
 
 def test_every_measured_calculator_has_a_figure_for_every_model() -> None:

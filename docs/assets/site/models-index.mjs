@@ -137,6 +137,11 @@ class Index {
       row.hidden = !found;
       shown += found ? 1 : 0;
     }
+    // Nothing to take back, no way to do so.
+    const reset = this.form.querySelector("[type=reset]");
+    if (reset instanceof HTMLElement) {
+      reset.hidden = !FIELDS.some((name) => this.value(name) !== defaultOf(this.form.elements.namedItem(name)));
+    }
     this.count(shown === this.rows.length ? `${shown} models` : `${shown} of ${this.rows.length} models`);
   }
 

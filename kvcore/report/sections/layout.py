@@ -34,7 +34,7 @@ def _totals(found: LayoutReport) -> Text:
         byte_count("layout.bytes_per_token", found.bytes_per_token),
         " bytes on each GPU",
     )
-    if found.attention_shards > 1:
+    if found.attention_shards > 1 and found.bytes_per_token_partition != found.bytes_per_token:
         whole = byte_count("layout.bytes_per_token_partition", found.bytes_per_token_partition)
         growing += (", ", whole, f" over the {grouped(found.attention_shards)} that share it")
     growing += (".",)
