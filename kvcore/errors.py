@@ -27,7 +27,7 @@ class FieldError:
 
 
 class KvcoreError(Exception):
-    """Raised inside kvcore when a question cannot be answered; carries one or more :class:`FieldError`."""
+    """Raised inside kvcore when a question cannot be answered; carries one or more ``FieldError``."""
 
     def __init__(self, errors: Iterable[FieldError]) -> None:
         self.errors = tuple(errors)
@@ -56,15 +56,15 @@ def shown(value: object) -> str:
 
 
 def input_error(field: str, value: object, rule: str, remedy: str) -> InputError:
-    """Builds an :class:`InputError` for one field."""
+    """Builds an ``InputError`` for one field."""
     return InputError([FieldError(field, shown(value), rule, remedy)])
 
 
 def config_error(field: str, value: object, rule: str, remedy: str) -> ConfigError:
-    """Builds a :class:`ConfigError` for one config key."""
+    """Builds a ``ConfigError`` for one config key."""
     return ConfigError([FieldError(field, shown(value), rule, remedy)])
 
 
 def refusal(field: str, value: object, rule: str, remedy: str) -> EngineRefusal:
-    """Builds an :class:`EngineRefusal` for one setting."""
+    """Builds an ``EngineRefusal`` for one setting."""
     return EngineRefusal([FieldError(field, shown(value), rule, remedy)])

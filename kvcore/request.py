@@ -30,7 +30,7 @@ class SpeculativeConfig:
 class Request:
     """One question. ``None`` means "not given": the engine's default at that version applies and the report says which.
 
-    Field meanings, units and limits stand in :data:`kvcore.request_fields.REQUEST_FIELDS`.
+    Field meanings, units and limits stand in ``kvcore.request_fields.REQUEST_FIELDS``.
     """
 
     model: str | None = None

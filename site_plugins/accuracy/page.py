@@ -1,7 +1,9 @@
 """The accuracy page: counts per release, mechanism and model, and every miss with its reason. Written by no one."""
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from html import escape
+from typing import Any
 
 from kvcore import __version__
 from kvcore.report.document import Code, Column, Figure, Link, Row, Table, Text
@@ -68,15 +70,17 @@ def accuracy_page(outcomes: Sequence[Outcome], models: Collection[str]) -> list[
         "## By release {#releases}\n",
         _html(_counted("Equal points by engine release", "Release", _grouped(code, lambda item: item.release))),
         "## By mechanism {#mechanisms}\n",
-        _html(_counted("Equal points by mechanism", "Mechanism", _grouped(code, _kind, by_name=True))),
+        _html(_counted("Equal points by mechanism", "Mechanism", _grouped(code, _kind, order=str))),
         "## Posted logs {#logs}\n",
-        _html(_counted("Reproduced logs by release", "Release", _grouped(logs, lambda item: item.release))),
+        _html(
+            _counted("Reproduced logs by release", "Release", _grouped(logs, lambda item: item.release, order=_newest))
+        ),
         "## Estimated budgets {#estimates}\n",
         _html(
             _counted(
                 "Logged budgets inside the estimated interval",
                 "Release",
-                _grouped(estimates, lambda item: item.release),
+                _grouped(estimates, lambda item: item.release, order=_newest),
             )
         ),
         "## Weights beside logs {#weights}\n",
@@ -103,13 +107,20 @@ def _kind(outcome: Outcome) -> str:
     return capitalised(outcome.mechanism) or _UNKNOWN_KIND
 
 
+def _newest(release: str) -> tuple[bool, bool, list[int], str]:
+    """Orders releases as logs print them, builds between them included: vLLM's, the newest first, then others."""
+    engine, _, version = release.partition(" ")
+    numbers = [-int(number) for number in re.findall(r"\d+", version.partition("+")[0])]
+    return engine != "vLLM", not numbers, numbers, version
+
+
 def _grouped(
-    outcomes: Sequence[Outcome], key: Callable[[Outcome], str], *, by_name: bool = False
+    outcomes: Sequence[Outcome], key: Callable[[Outcome], str], *, order: Callable[[str], Any] | None = None
 ) -> Mapping[str, Sequence[Outcome]]:
     found: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         found.setdefault(key(outcome), []).append(outcome)
-    return dict(sorted(found.items())) if by_name else found
+    return {name: found[name] for name in sorted(found, key=order)} if order else found
 
 
 def _counted(caption: str, title: str, groups: Mapping[str, Sequence[Outcome]]) -> Table:
@@ -149,7 +160,7 @@ def _shortened(text: str) -> str:
 
 def _models(outcomes: Sequence[Outcome], models: Collection[str]) -> str:
     rows = []
-    for model, members in _grouped(outcomes, lambda item: item.model, by_name=True).items():
+    for model, members in _grouped(outcomes, lambda item: item.model, order=str).items():
         name = f'<a href="../models/{escape(model)}/">{escape(model)}</a>' if model in models else escape(model)
         cells = "".join(
             f'<td class="kv-right">{html.inline(_equal_of([item for item in members if item.source == source]))}</td>'

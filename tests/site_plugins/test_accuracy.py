@@ -118,6 +118,22 @@ def test_the_page_counts_and_lists_every_miss() -> None:
     assert '<tr id="a-wrong">' in text
 
 
+def test_logs_are_counted_by_release_the_newest_first() -> None:
+    releases = (
+        "vLLM 0.9.2",
+        "SGLang 0.5",
+        "vLLM release not stated",
+        "vLLM 0.19.2rc1.dev134+gfe9c",
+        "vLLM 0.20.0",
+        "vLLM 0.19.0",
+    )
+    log = {"source": "log", "mechanism": "multi-query attention", "asked": "x=1", "model": "a/b", "difference": ""}
+    parts = accuracy_page([Outcome(**log, release=release) for release in releases], set())
+    text = "".join(part.text if isinstance(part, Html) else part for part in parts)
+    places = [text.index(f">{releases[number]}<") for number in (4, 3, 5, 0, 2, 1)]
+    assert places == sorted(places)
+
+
 def test_a_log_of_sglang_counts_within_three_percent(golden: Path) -> None:
     request = {"tp_size": 1, "gpu": "H100", "available_before_load_gib": 78.6, "available_after_load_gib": 63.0}
     model = "meta-llama/Llama-3.1-8B-Instruct"
