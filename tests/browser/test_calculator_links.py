@@ -93,6 +93,44 @@ def test_a_change_is_one_step_back_and_one_step_forward(calculator: Calculator) 
     assert int(calculator.figure("layout.bytes_per_token")) == 64 * 1024
 
 
+def reload_right_after_typing(calculator: Calculator, name: str, text: str) -> None:
+    """Types and reloads in one task of the browser, so that nothing that waits gets its turn."""
+    with calculator.page.expect_navigation():
+        calculator.page.evaluate(
+            """([name, text]) => {
+                const control = document.querySelector(`[name=${name}]`);
+                control.value = text;
+                control.dispatchEvent(new Event("input", {bubbles: true}));
+                location.reload();
+            }""",
+            [name, text],
+        )
+    expect(calculator.page.locator("[data-kv-bound]")).to_be_attached(timeout=START_TIMEOUT)
+
+
+def test_an_edit_survives_a_reload_in_the_moment_after_it(calculator: Calculator) -> None:
+    calculator.open(f"?model={MODEL}&tensor_parallel_size=2")
+    reload_right_after_typing(calculator, "tensor_parallel_size", "4")
+    expect(calculator.field("tensor_parallel_size")).to_have_value("4")
+    assert parse_qs(urlsplit(calculator.address()).query) == {"model": [MODEL], "tensor_parallel_size": ["4"]}
+
+
+def test_of_edits_in_quick_succession_the_address_holds_the_last(calculator: Calculator) -> None:
+    calculator.open(f"?model={MODEL}")
+    steps = calculator.page.evaluate("history.length")
+    calculator.page.evaluate(
+        """() => {
+            const control = document.querySelector("[name=max_model_len]");
+            for (const text of ["8", "81", "819", "8192"]) {
+                control.value = text;
+                control.dispatchEvent(new Event("input", {bubbles: true}));
+            }
+        }"""
+    )
+    expect(calculator.page).to_have_url(re.compile("max_model_len=8192$"))
+    assert calculator.page.evaluate("history.length") == steps + 1
+
+
 def test_a_config_too_long_for_an_address_survives_a_reload_and_leaves_as_a_file(
     calculator: Calculator, tmp_path: Path
 ) -> None:

@@ -19,7 +19,7 @@ import { offerWhatApplies } from "./offer.mjs";
 import { bindStatus } from "./status.mjs";
 import { bindTakeAway } from "./takeaway.mjs";
 
-/** Longer than the gap between two keystrokes: a browser takes only so many addresses in a while. */
+/** A browser takes only so many addresses in a while: of edits closer than this the first and the last are written. */
 const DEBOUNCE = 80;
 /** What is asked besides waits this long, so that it never stands between a keystroke and its answer. */
 const PAUSE = 300;
@@ -38,6 +38,9 @@ export function bindCalculator(root) {
 class Calculator {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
+  /** How often the form was edited, and when it was last, in milliseconds. */
+  #edits = 0;
+  #edited = -DEBOUNCE;
   /** Whether Python is at a question of the form. */
   #isAsking = false;
   /** Whether the form has changed since. */
@@ -173,15 +176,21 @@ class Calculator {
     this.#part("notice").replaceChildren();
     this.#course.edit(target);
     this.answer.ariaBusy = "true";
-    clearTimeout(this.#timer);
     this.#isWritten = false;
-    const timer = setTimeout(async () => {
-      await this.#course.write(this.form);
-      this.#isWritten = this.#timer === timer;
-      this.#rest();
-    }, DEBOUNCE);
-    this.#timer = timer;
     void this.#ask();
+    clearTimeout(this.#timer);
+    const [edit, now] = [++this.#edits, performance.now()];
+    // At once where it may be, so that a reload in the next moment has it.
+    if (now - this.#edited >= DEBOUNCE) void this.#write(edit);
+    else this.#timer = setTimeout(() => void this.#write(edit), DEBOUNCE);
+    this.#edited = now;
+  }
+
+  /** @param {number} edit The edit after which the form is written. */
+  async #write(edit) {
+    await this.#course.write(this.form);
+    this.#isWritten = this.#edits === edit;
+    this.#rest();
   }
 
   /**
