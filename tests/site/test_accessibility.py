@@ -18,6 +18,7 @@ KINDS = (
     "models/meta-llama/Llama-3.1-8B-Instruct/",
     "models/deepseek-ai/DeepSeek-V3/",
     "calculator/",
+    "reconcile/",
     "method/",
     "concepts/sharding/",
     "concepts/log-lines/",
