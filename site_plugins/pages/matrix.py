@@ -1,8 +1,9 @@
 """The capacity matrix: requests at once over cache budget, tensor-parallel size and context length."""
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 
-from kvcore.report.document import Column, Figure, Row, Table, Text
+from kvcore.report.document import Column, Figure, Row, Table, Text, plain
 from kvcore.report.figures import readable_bytes, times
 from kvcore.report.report import Report
 from kvcore.report.sections.wording import engine_name
@@ -12,7 +13,7 @@ from site_plugins.pages.scenarios import BUDGETS, TENSOR_PARALLEL_SIZES
 
 
 def capacity_matrix(model: str, lengths: Sequence[int], ask: Ask, calculator: str) -> Table:
-    """Returns the matrix of one model.
+    """Returns the matrix of one model; sizes that change nothing share a row, as for a latent that every rank keeps whole.
 
     Args:
         model: Catalogue id.
@@ -26,23 +27,23 @@ def capacity_matrix(model: str, lengths: Sequence[int], ask: Ask, calculator: st
         for size in TENSOR_PARALLEL_SIZES
         for length in lengths
     }
-    rows = tuple(
-        Row(
-            (
-                (f"{readable_bytes(budget)} · tp {size}",),
-                *(
-                    _cell(reports[budget, size, length], calculator, cell_request(model, budget, size, length))
-                    for length in lengths
-                ),
+    rows: list[Row] = []
+    for budget in BUDGETS:
+        by_size = {
+            size: tuple(
+                _cell(reports[budget, size, length], calculator, cell_request(model, budget, size, length))
+                for length in lengths
             )
-        )
-        for budget in BUDGETS
-        for size in TENSOR_PARALLEL_SIZES
-    )
+            for size in TENSOR_PARALLEL_SIZES
+        }
+        for _, alike in groupby(by_size, lambda size: [plain(cell) for cell in by_size[size]]):  # noqa: B023 - used at once
+            first, *others = alike
+            sizes = ", ".join(map(str, (first, *others)))
+            rows.append(Row(((f"{readable_bytes(budget)} · tp {sizes}",), *by_size[first])))
     columns = (Column("Cache per GPU · tp"), *(Column(f"{length:,}", "right", "tokens") for length in lengths))
     engine = engine_name(next(iter(reports.values())))
     caption = f"Requests at once as {engine} logs them, by given cache per GPU, tensor-parallel size and context"
-    return Table(caption, columns, rows, id="capacity-matrix")
+    return Table(caption, columns, tuple(rows), id="capacity-matrix")
 
 
 def _cell(report: Report, calculator: str, request: Mapping[str, object]) -> Text:

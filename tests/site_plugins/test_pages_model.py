@@ -10,6 +10,7 @@ from kvcore.catalog import ModelEntry, ModelSource
 from kvcore.errors import FieldError
 from kvcore.questions.forward import Fields
 from kvcore.questions.many import Outcome
+from kvcore.report.document import plain
 from kvcore.report.report import Input, Report
 from site_plugins.pages.answers import Ask
 from site_plugins.pages.facts import contexts, headline_request, short_kind
@@ -151,9 +152,21 @@ def test_the_opening_deployment_has_enough_gpus_for_the_weights(weights: int | N
 
 
 def test_the_matrix_has_a_row_per_budget_and_size_and_a_column_per_context() -> None:
-    table = capacity_matrix(ENTRY.id, CONTEXTS, ask, "../")
+    def divided(request: Mapping[str, object], _sections: object = None, /) -> Report:
+        report = ask(request)
+        assert report.capacity is not None
+        requests = float(str(request["tensor_parallel_size"]))
+        concurrency = replace(report.capacity.concurrency, engine_log=requests)
+        return replace(report, capacity=replace(report.capacity, concurrency=concurrency))
+
+    table = capacity_matrix(ENTRY.id, CONTEXTS, divided, "../")
     assert len(table.rows) == len(BUDGETS) * len(TENSOR_PARALLEL_SIZES)
     assert len(table.columns) == 1 + len(CONTEXTS)
+
+
+def test_sizes_that_change_no_figure_share_a_row_of_the_matrix() -> None:
+    rows = capacity_matrix(ENTRY.id, CONTEXTS, ask, "../").rows
+    assert [plain(row.cells[0]) for row in rows] == ["40.00 GiB · tp 1, 2, 4, 8", "80.00 GiB · tp 1, 2, 4, 8"]
 
 
 def test_a_refused_cell_says_refused() -> None:

@@ -23,13 +23,14 @@ export function bindChanges(host) {
     });
     if (found === undefined) return;
     const changes = /** @type {Change[]} */ (found.changes ?? []);
+    const counted = changes.filter((change) => !isUncounted(change));
     const list = document.createElement("ul");
-    list.append(...changes.map(chip));
+    list.append(...counted.map(chip));
     const title = document.createElement("span");
     title.className = "kv-changes__title";
     title.textContent = "Requests at once, without each input and with it";
     place.replaceChildren(title, list);
-    place.hidden = changes.length === 0;
+    place.hidden = counted.length === 0;
     markFields(host.root, changes);
   });
 }
@@ -42,9 +43,10 @@ export function bindChanges(host) {
  */
 function markFields(root, changes) {
   for (const old of root.querySelectorAll(".kv-field__change")) old.remove();
-  for (const { field, before, after } of changes) {
+  for (const change of changes) {
+    const { field, before, after } = change;
     const mark = Object.assign(document.createElement("span"), { className: "kv-field__change" });
-    mark.textContent = `${requests(before)} → ${requests(after)}`;
+    mark.textContent = isUncounted(change) ? "changed" : `${requests(before)} → ${requests(after)}`;
     mark.title = "Requests at once with the default and with this value";
     root.querySelector(`[data-kv-part=form] [data-kv-field="${field}"] > label`)?.after(mark);
   }
@@ -62,6 +64,13 @@ function chip({ field, label, value, before, after }) {
   item.append(words, figures);
   return item;
 }
+
+/**
+ * Whether there are no requests to count either way, as without a budget.
+ *
+ * @param {Change} change
+ */
+const isUncounted = ({ before, after }) => before === null && after === null;
 
 /** @param {number | null} value */
 const requests = (value) =>
