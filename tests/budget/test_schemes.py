@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kvcore.budget.weights.kernels import Padding, Platform, gpt_oss_padding
+from kvcore.budget.weights.kernels import Padding, Platform, gpt_oss_padding, kernels_of
 from kvcore.budget.weights.methods import read_quantization
 from kvcore.budget.weights.ranks import ExpertShape, LinearShape
 from kvcore.budget.weights.scheme import Scheme
@@ -157,3 +157,17 @@ def test_a_scheme_whose_bytes_are_not_known_is_refused_by_name(section: dict[str
 
     assert caught.value.errors[0].field.startswith("quantization_config.")
     assert "available_kv_cache_gib" in caught.value.errors[0].remedy
+
+
+@pytest.mark.parametrize(("model_type", "same"), [("qwen3_moe", True), ("gpt_oss", False)])
+def test_kernels_of_a_release_differ_for_gpt_oss_alone(model_type: str, *, same: bool) -> None:
+    older, newer = (kernels_of(model_type, Platform(release=release)) for release in ((0, 19), (0, 20)))
+
+    assert (older == newer) is same
+
+
+def test_ampere_pads_as_hopper_does_and_blackwell_otherwise() -> None:
+    ampere, hopper, blackwell = (kernels_of("qwen3_moe", Platform(capability=(major, 0))) for major in (8, 9, 10))
+
+    assert ampere == hopper
+    assert blackwell != hopper

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kvcore.budget.weights.kernels import Platform, mxfp4_padding
+from kvcore.budget.weights.kernels import Kernels
 from kvcore.budget.weights.matching import Matcher, regular
 from kvcore.budget.weights.quantization import Quantization, names_of, unknown_scheme
 from kvcore.budget.weights.scheme import Scheme
@@ -26,7 +26,7 @@ CACHE_SCALES = 3 * (4 + 2)
 """A float32 scale and a 16-bit zero point for each of queries, keys and values."""
 
 
-def read_compressed_tensors(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:
+def read_compressed_tensors(section: Mapping[str, Any], config: ModelConfig, kernels: Kernels) -> Quantization:
     """The scheme of each module (vLLM 0.33.0 `CompressedTensorsConfig.get_scheme`).
 
     Raises:
@@ -38,7 +38,7 @@ def read_compressed_tensors(section: Mapping[str, Any], config: ModelConfig, pla
     if section.get("sparsity_config"):
         raise unknown_scheme("sparsity_config", section.get("sparsity_config"))
     ignored = regular(names_of(section, "ignore"))
-    targets = [_group(name, group, section, platform) for name, group in groups.items()]
+    targets = [_group(name, group, section, kernels) for name, group in groups.items()]
 
     def choose(path: str, kind: str) -> Scheme | None:
         name = f"{path}.0.gate_proj" if kind == "experts" else path
@@ -53,7 +53,7 @@ def read_compressed_tensors(section: Mapping[str, Any], config: ModelConfig, pla
     return Quantization(name=f"compressed-tensors, {names}", scheme=choose, cache_scale_bytes=CACHE_SCALES)
 
 
-def _group(name: str, group: Any, section: Mapping[str, Any], platform: Platform) -> tuple[bool, Matcher, Scheme]:
+def _group(name: str, group: Any, section: Mapping[str, Any], kernels: Kernels) -> tuple[bool, Matcher, Scheme]:
     if not isinstance(group, Mapping):
         raise unknown_scheme(f"config_groups.{name}", group)
     targets = names_of(group, "targets")
@@ -63,7 +63,7 @@ def _group(name: str, group: Any, section: Mapping[str, Any], platform: Platform
     inputs = group.get("input_activations")
     static_inputs = isinstance(inputs, Mapping) and inputs.get("dynamic") in {None, False, "local"}
     form = str(group.get("format") or section.get("format") or "")
-    scheme = _scheme(weights, form, platform, static_inputs=static_inputs)
+    scheme = _scheme(weights, form, kernels, static_inputs=static_inputs)
     if scheme is None:
         raise unknown_scheme(f"config_groups.{name}.weights", dict(weights))
     return (
@@ -73,14 +73,14 @@ def _group(name: str, group: Any, section: Mapping[str, Any], platform: Platform
     )
 
 
-def _scheme(weights: Mapping[str, Any], form: str, platform: Platform, *, static_inputs: bool) -> Scheme | None:
+def _scheme(weights: Mapping[str, Any], form: str, kernels: Kernels, *, static_inputs: bool) -> Scheme | None:
     bits, kind, strategy = weights.get("num_bits"), weights.get("type"), weights.get("strategy")
     group_size = weights.get("group_size")
     if kind == "float" and bits == 4:
         return (
             nvfp4(input_scale_bytes=4 if static_inputs else 0)
             if group_size == NVFP4_GROUP
-            else mxfp4(mxfp4_padding(platform))
+            else mxfp4(kernels.mxfp4)
             if "mxfp4" in form
             else None
         )

@@ -1,10 +1,10 @@
 """What loading adds to the weights: tables of rotary positions, and the copies latent attention absorbs."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kvcore.budget.weights.modules import Linear, Module, Network
+from kvcore.budget.weights.modules import Linear, Module
 from kvcore.budget.weights.ranks import Ranks, linear_shape
 from kvcore.config import ModelConfig
 from kvcore.config.kept import kept
@@ -22,14 +22,11 @@ class Extra:
     source: str
 
 
-def load_extras(
-    config: ModelConfig, network: Network, ranks: Ranks, layers: range, drafter: Iterable[Module] = ()
-) -> tuple[Extra, ...]:
-    """Everything loading adds on one GPU of the stage that holds these layers and these modules of a drafter.
+def load_extras(config: ModelConfig, absorbed: int) -> tuple[Extra, ...]:
+    """Everything loading adds on one GPU of a stage whose latent layers absorb so many bytes.
 
     A drafter inside the checkpoint looks positions up in the model's tables (vLLM 0.33.0 `get_rope`).
     """
-    modules = (module for index in layers for module in network.layers[index])
     extras = (
         Extra(
             name="RoPE tables",
@@ -38,21 +35,19 @@ def load_extras(
         ),
         Extra(
             name="absorbed latent projections",
-            bytes=absorbed_bytes((*modules, *drafter), ranks),
+            bytes=absorbed,
             source="vLLM 0.33.0 `MLAAttention.process_weights_after_loading`: W_UK_T and W_UV beside kv_b_proj",
         ),
     )
     return tuple(extra for extra in extras if extra.bytes)
 
 
-def absorbed_bytes(modules: Iterable[Module], ranks: Ranks) -> int:
-    """16-bit copies of the key and value halves of every latent layer's up-projection."""
-    total = 0
-    for module in modules:
-        if isinstance(module, Linear) and module.attends == "latent":
-            shape = linear_shape(module, ranks)
-            total += shape.size * shape.inputs * HALF
-    return total
+def absorbed_bytes(module: Module, ranks: Ranks) -> int:
+    """16-bit copies of the key and value halves of a latent layer's up-projection; 0 of any other module."""
+    if not isinstance(module, Linear) or module.attends != "latent":
+        return 0
+    shape = linear_shape(module, ranks)
+    return shape.size * shape.inputs * HALF
 
 
 @kept

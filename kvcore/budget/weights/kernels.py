@@ -58,3 +58,28 @@ def gpt_oss_padding(platform: Platform) -> Padding:
 def mxfp4_padding(platform: Platform) -> Padding:
     """Padding of other MXFP4 experts (vLLM 0.33.0 `mxfp4_round_up_hidden_size_and_intermediate_size`)."""
     return TRTLLM_MXFP4 if platform.capability[0] == BLACKWELL else MARLIN_MXFP4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kernels:
+    """What the experts of a model are padded to on a platform; most platforms pick the same.
+
+    Attributes:
+        unquantized: Padding of 16-bit experts.
+        mxfp4: Padding of MXFP4 experts.
+        native_mxfp4: The same in checkpoints whose own scheme is MXFP4.
+    """
+
+    unquantized: Padding
+    mxfp4: Padding
+    native_mxfp4: Padding
+
+
+def kernels_of(model_type: str, platform: Platform) -> Kernels:
+    """Returns what the experts of a model type are padded to on a platform."""
+    mxfp4 = mxfp4_padding(platform)
+    return Kernels(
+        unquantized=unquantized_padding(platform),
+        mxfp4=mxfp4,
+        native_mxfp4=gpt_oss_padding(platform) if model_type == "gpt_oss" else mxfp4,
+    )

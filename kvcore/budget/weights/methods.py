@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kvcore.budget.weights.compressed_tensors import read_compressed_tensors
-from kvcore.budget.weights.kernels import Platform, gpt_oss_padding, mxfp4_padding, unquantized_padding
+from kvcore.budget.weights.kernels import Kernels, Platform, kernels_of
 from kvcore.budget.weights.matching import Matcher, containing, exact, suffix
 from kvcore.budget.weights.modelopt import read_modelopt
 from kvcore.budget.weights.quantization import (
@@ -37,11 +37,16 @@ FP4_EXPERTS = frozenset({"deepseek_v4", "deepseek_v4_vision"})
 
 
 def read_quantization(config: ModelConfig, platform: Platform) -> Quantization:
+    """How the checkpoint stores its modules on a platform; as :func:`quantization_of` otherwise."""
+    return quantization_of(config, kernels_of(config.model_type, platform))
+
+
+def quantization_of(config: ModelConfig, kernels: Kernels) -> Quantization:
     """How the checkpoint stores its modules.
 
     Args:
         config: The checkpoint.
-        platform: What picks the kernels of experts.
+        kernels: What experts are padded to.
 
     Raises:
         ConfigError: The scheme is not one whose bytes are known.
@@ -50,13 +55,13 @@ def read_quantization(config: ModelConfig, platform: Platform) -> Quantization:
     method = str(section.get("quant_method") or "").lower().replace("_", "-")
     if not method:
         return dataclasses.replace(
-            UNQUANTIZED, padding=unquantized_padding(platform)
+            UNQUANTIZED, padding=kernels.unquantized
         )  # vLLM 0.33.0 `ModelConfig._verify_quantization` needs quant_method
     reader = METHODS.get(method)
     if reader is None:
         raise unknown_scheme("quant_method", section.get("quant_method"))
-    read = reader(section, config, platform)
-    return dataclasses.replace(read, padding=unquantized_padding(platform))
+    read = reader(section, config, kernels)
+    return dataclasses.replace(read, padding=kernels.unquantized)
 
 
 def _except(ignored: Matcher, linear: Scheme, experts: Scheme | None) -> ModuleScheme:
@@ -70,7 +75,7 @@ def _except(ignored: Matcher, linear: Scheme, experts: Scheme | None) -> ModuleS
     return scheme
 
 
-def _read_fp8(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:
+def _read_fp8(section: Mapping[str, Any], config: ModelConfig, kernels: Kernels) -> Quantization:
     """8-bit floats (vLLM 0.33.0 `Fp8Config`)."""
     names = names_of(section, "ignored_layers", "modules_to_not_convert")
     match = suffix if config.model_type in {"minimax_m2", "glm5_next", "glm5_next_text"} else exact
@@ -79,7 +84,7 @@ def _read_fp8(section: Mapping[str, Any], config: ModelConfig, platform: Platfor
     if str(section.get("moe_quant_algo") or "").upper() == "NVFP4":
         experts = nvfp4()
     elif section.get("store_dtype") == "mxfp4" or _has_fp4_experts(config):
-        experts = mxfp4(mxfp4_padding(platform))
+        experts = mxfp4(kernels.mxfp4)
     return Quantization(name="fp8", scheme=_except(match(names), linear, experts), cache_scale_bytes=CACHE_SCALES)
 
 
@@ -102,10 +107,9 @@ def _fp8_scheme(section: Mapping[str, Any], config: ModelConfig) -> Scheme:
     return fp8_block(block[0], block[1], scale_bytes=1 if exponent_scales else 4)
 
 
-def _read_mxfp4(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:
+def _read_mxfp4(section: Mapping[str, Any], config: ModelConfig, kernels: Kernels) -> Quantization:
     """4-bit experts; everything else in the model dtype (vLLM 0.33.0 `Mxfp4Config`)."""
-    padding = gpt_oss_padding(platform) if config.model_type == "gpt_oss" else mxfp4_padding(platform)
-    experts = mxfp4(padding)
+    experts = mxfp4(kernels.native_mxfp4)
     return Quantization(name="mxfp4", scheme=lambda path, kind: experts if kind == "experts" else None)  # noqa: ARG005
 
 
@@ -123,7 +127,7 @@ def _group_size(section: Mapping[str, Any]) -> int:
     return size
 
 
-def _read_gptq(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:
+def _read_gptq(section: Mapping[str, Any], config: ModelConfig, kernels: Kernels) -> Quantization:
     """Packed integers with group index and packed zero points (vLLM 0.33.0 `AutoGPTQConfig`)."""
     if section.get("dynamic"):
         raise unknown_scheme("dynamic", section.get("dynamic"))
@@ -148,7 +152,7 @@ def _read_gptq(section: Mapping[str, Any], config: ModelConfig, platform: Platfo
     return Quantization(name=f"gptq, {bits} bits", scheme=choose)
 
 
-def _read_awq(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:
+def _read_awq(section: Mapping[str, Any], config: ModelConfig, kernels: Kernels) -> Quantization:
     """Packed 4-bit integers with packed zero points (vLLM 0.33.0 `AutoAWQConfig`)."""
     bits = _bits(section, (4,))
     scheme = grouped_integers("AWQ", bits, _group_size(section), zero_points=True, source=AWQ_SOURCE)
@@ -156,7 +160,7 @@ def _read_awq(section: Mapping[str, Any], config: ModelConfig, platform: Platfor
     return Quantization(name=f"awq, {bits} bits", scheme=_except(ignored, scheme, scheme))
 
 
-def _read_fbgemm(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:
+def _read_fbgemm(section: Mapping[str, Any], config: ModelConfig, kernels: Kernels) -> Quantization:
     """8-bit floats with a scale per channel (vLLM 0.33.0 `FBGEMMFp8Config`)."""
     scheme = eight_bit_channel("fp8")
     return Quantization(
@@ -164,7 +168,7 @@ def _read_fbgemm(section: Mapping[str, Any], config: ModelConfig, platform: Plat
     )
 
 
-METHODS: Mapping[str, Callable[[Mapping[str, Any], ModelConfig, Platform], Quantization]] = {
+METHODS: Mapping[str, Callable[[Mapping[str, Any], ModelConfig, Kernels], Quantization]] = {
     "fp8": _read_fp8,
     "deepseek-v4-fp8": _read_fp8,
     "mxfp4": _read_mxfp4,
@@ -178,4 +182,4 @@ METHODS: Mapping[str, Callable[[Mapping[str, Any], ModelConfig, Platform], Quant
 }
 """Reader of each ``quant_method``."""
 
-__all__ = ["METHODS", "ConfigError", "read_quantization"]
+__all__ = ["METHODS", "ConfigError", "quantization_of", "read_quantization"]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kvcore.budget.weights.kernels import Platform
+from kvcore.budget.weights.kernels import Kernels
 from kvcore.budget.weights.matching import spellings, wildcard
 from kvcore.budget.weights.quantization import CACHE_SCALES, ModuleScheme, Quantization, names_of, unknown_scheme
 from kvcore.budget.weights.scheme import Scheme
@@ -25,7 +25,7 @@ ALWAYS_UNQUANTIZED = ("vision_tower", "vision_model", "vit_large_projector")
 """Towers the engine never quantizes (vLLM 0.33.0 `ModelOptQuantConfigBase.get_quant_method`)."""
 
 
-def read_modelopt(section: Mapping[str, Any], config: ModelConfig, platform: Platform) -> Quantization:
+def read_modelopt(section: Mapping[str, Any], config: ModelConfig, kernels: Kernels) -> Quantization:
     """The scheme of each module of a ModelOpt checkpoint.
 
     Raises:

@@ -1,9 +1,11 @@
 """Sizes: bytes of a network's weights on one GPU of each pipeline stage, and its published parameters."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kvcore.budget.weights.allocator import allocated_bytes
+from kvcore.budget.weights.extras import absorbed_bytes
 from kvcore.budget.weights.modules import Experts, Linear, Module, Network, Parameter, Vocabulary, parameters_of
 from kvcore.budget.weights.quantization import Quantization
 from kvcore.budget.weights.ranks import (
@@ -26,10 +28,12 @@ class StageWeights:
     Attributes:
         by_group: Bytes by what the weights are for.
         allocated: Bytes the allocator hands out for them, tensor by tensor.
+        absorbed: Bytes of the copies that latent attention makes of them while loading.
     """
 
     by_group: Mapping[str, int]
     allocated: int
+    absorbed: int = 0
 
     @property
     def bytes(self) -> int:
@@ -39,7 +43,9 @@ class StageWeights:
     def with_group(self, group: str, weights: "StageWeights") -> "StageWeights":
         """These weights and others, which count as one group."""
         return StageWeights(
-            by_group={**self.by_group, group: weights.bytes}, allocated=self.allocated + weights.allocated
+            by_group={**self.by_group, group: weights.bytes},
+            allocated=self.allocated + weights.allocated,
+            absorbed=self.absorbed + weights.absorbed,
         )
 
 
@@ -51,7 +57,8 @@ class Share:
         every: What every stage holds.
         first: What the first stage holds beside it.
         elsewhere: What the other stages hold of that.
-        layers: Each layer.
+        kinds: Each kind of layer.
+        layers: Which kind each layer is.
         last: What the last stage holds.
         tied: The embedding again, where the last stage is not the first.
     """
@@ -59,7 +66,8 @@ class Share:
     every: StageWeights
     first: StageWeights
     elsewhere: StageWeights
-    layers: tuple[StageWeights, ...]
+    kinds: tuple[StageWeights, ...]
+    layers: tuple[int, ...]
     last: StageWeights
     tied: StageWeights
 
@@ -76,12 +84,12 @@ def share_of(network: StoredNetwork, ranks: Ranks, dtype: str) -> Share:
         EngineRefusal: A module does not divide over the ranks.
     """
     every, first = _weigh(network.every, ranks, dtype), _weigh(network.first, ranks, dtype)
-    kinds = [_weigh(kind, ranks, dtype) for kind in network.kinds]
     return Share(
         every=every,
         first=first,
         elsewhere=_weigh(network.towers if ranks.towers_everywhere else (), ranks, dtype),
-        layers=tuple(kinds[kind] for kind in network.layers),
+        kinds=tuple(_weigh(kind, ranks, dtype) for kind in network.kinds),
+        layers=network.layers,
         last=_weigh(network.last, ranks, dtype),
         tied=_weigh(network.tied, ranks, dtype),
     )
@@ -98,9 +106,10 @@ def stages_of(share: Share, stage_layers: Sequence[int]) -> tuple[StageWeights, 
     start = 0
     last = len(stage_layers) - 1
     for stage, count in enumerate(stage_layers):
-        pieces = [share.every, share.elsewhere if stage else share.first, *share.layers[start : start + count]]
+        pieces = [(share.every, 1), (share.elsewhere if stage else share.first, 1)]
+        pieces += [(share.kinds[kind], number) for kind, number in Counter(share.layers[start : start + count]).items()]
         if stage == last:
-            pieces += [share.last, share.tied] if stage else [share.last]
+            pieces += [(share.last, 1), (share.tied, 1)] if stage else [(share.last, 1)]
         stages.append(_together(pieces))
         start += count
     return tuple(stages)
@@ -177,23 +186,26 @@ def _experts_bytes(module: Experts, scheme: Scheme, ranks: Ranks, element: int) 
 
 def _weigh(modules: Iterable[Stored], ranks: Ranks, dtype: str) -> StageWeights:
     groups: dict[str, int] = {}
-    allocated = 0
+    allocated = absorbed = 0
     for stored in modules:
         size = module_bytes(stored, ranks, dtype)
         group = stored.module.group
         groups[group] = groups.get(group, 0) + size
         allocated += _allocated(stored.module, size)
-    return StageWeights(by_group=groups, allocated=allocated)
+        absorbed += absorbed_bytes(stored.module, ranks)
+    return StageWeights(by_group=groups, allocated=allocated, absorbed=absorbed)
 
 
-def _together(pieces: Iterable[StageWeights]) -> StageWeights:
+def _together(pieces: Iterable[tuple[StageWeights, int]]) -> StageWeights:
+    """Pieces, each so many times."""
     groups: dict[str, int] = {}
-    allocated = 0
-    for piece in pieces:
+    allocated = absorbed = 0
+    for piece, number in pieces:
         for group, size in piece.by_group.items():
-            groups[group] = groups.get(group, 0) + size
-        allocated += piece.allocated
-    return StageWeights(by_group=groups, allocated=allocated)
+            groups[group] = groups.get(group, 0) + number * size
+        allocated += number * piece.allocated
+        absorbed += number * piece.absorbed
+    return StageWeights(by_group=groups, allocated=allocated, absorbed=absorbed)
 
 
 def _allocated(module: Module, size: int) -> int:

@@ -64,10 +64,16 @@ def store(network: Network, dtype: str, quantization: Quantization) -> StoredNet
         return store_modules(((module.name, module) for module in modules), dtype, quantization)
 
     kinds: dict[tuple[Stored, ...], int] = {}
+    # Without quantization no path matters: equal layers are stored alike.
+    alike: dict[tuple[Module, ...], int] = {}
     layers = []
     for index, modules in enumerate(network.layers):
-        named = ((f"{network.layer_prefix}.{index}.{module.name}", module) for module in modules)
-        layers.append(kinds.setdefault(store_modules(named, dtype, quantization), len(kinds)))
+        kind = None if quantization.name else alike.get(modules)
+        if kind is None:
+            named = ((f"{network.layer_prefix}.{index}.{module.name}", module) for module in modules)
+            kind = kinds.setdefault(store_modules(named, dtype, quantization), len(kinds))
+            alike[modules] = kind
+        layers.append(kind)
     return StoredNetwork(
         every=outside(network.every),
         first=outside(network.first),

@@ -8,8 +8,8 @@ from functools import lru_cache
 from kvcore.budget.weights.drafter import GROUP, DrafterNetwork
 from kvcore.budget.weights.extras import Extra, load_extras
 from kvcore.budget.weights.families import BUILDERS
-from kvcore.budget.weights.kernels import Platform
-from kvcore.budget.weights.methods import read_quantization
+from kvcore.budget.weights.kernels import Kernels, Platform, kernels_of
+from kvcore.budget.weights.methods import quantization_of, read_quantization
 from kvcore.budget.weights.modules import Network
 from kvcore.budget.weights.quantization import Quantization
 from kvcore.budget.weights.ranks import Ranks
@@ -102,20 +102,20 @@ def _params(checkpoint: Checkpoint) -> int | None:
 
 
 @lru_cache(maxsize=4)
-def _quantization(checkpoint: Checkpoint, platform: Platform) -> Quantization:
-    return read_quantization(checkpoint.config, platform)
+def _quantization(checkpoint: Checkpoint, kernels: Kernels) -> Quantization:
+    return quantization_of(checkpoint.config, kernels)
 
 
 @lru_cache(maxsize=4)
-def _stored(checkpoint: Checkpoint, dtype: str, platform: Platform) -> StoredNetwork:
-    """The same whatever the ranks."""
-    return store(_network(checkpoint), dtype, _quantization(checkpoint, platform))
+def _stored(checkpoint: Checkpoint, dtype: str, kernels: Kernels) -> StoredNetwork:
+    """The same whatever the ranks, and on most platforms."""
+    return store(_network(checkpoint), dtype, _quantization(checkpoint, kernels))
 
 
 @lru_cache(maxsize=64)
-def _share(checkpoint: Checkpoint, ranks: Ranks, dtype: str, platform: Platform) -> Share:
+def _share(checkpoint: Checkpoint, ranks: Ranks, dtype: str, kernels: Kernels) -> Share:
     """The same however many pipeline stages there are."""
-    return share_of(_stored(checkpoint, dtype, platform), ranks, dtype)
+    return share_of(_stored(checkpoint, dtype, kernels), ranks, dtype)
 
 
 def weigh(
@@ -141,26 +141,15 @@ def weigh(
         EngineRefusal: A module does not divide over the ranks.
     """
     checkpoint = checkpoint_of(config)
-    network = _network(checkpoint)
-    quantization = _quantization(checkpoint, platform)
-    starts = [sum(stage_layers[:stage]) for stage in range(len(stage_layers))]
-    stages = stages_of(_share(checkpoint, ranks, dtype, platform), stage_layers)
-    drafts = () if drafter is None else drafter.kept(len(stages))
+    kernels = kernels_of(config.model_type, platform)
+    stages = stages_of(_share(checkpoint, ranks, dtype, kernels), stage_layers)
     if drafter is not None:
         stored = read_quantization(drafter.config, platform)
-        stages = (*stages[:-1], stages[-1].with_group(GROUP, weights_of_modules(drafts, ranks, dtype, stored)))
+        drafts = weights_of_modules(drafter.kept(len(stages)), ranks, dtype, stored)
+        stages = (*stages[:-1], stages[-1].with_group(GROUP, drafts))
     return ModelWeights(
-        extras=tuple(
-            load_extras(
-                config,
-                network,
-                ranks,
-                range(start, start + count),
-                [module for _, module in drafts] if stage == len(stages) - 1 else (),
-            )
-            for stage, (start, count) in enumerate(zip(starts, stage_layers, strict=True))
-        ),
         stages=stages,
+        extras=tuple(load_extras(config, stage.absorbed) for stage in stages),
         params=_params(checkpoint),
-        quantization=quantization.name,
+        quantization=_quantization(checkpoint, kernels).name,
     )

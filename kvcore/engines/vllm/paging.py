@@ -182,9 +182,10 @@ def _store_parts(layout: Layout, settings: PagingSettings, traits: Traits) -> tu
     provisional = stored_at(context)
     backends = _distinct_backends(provisional)
     base = dataclasses.replace(context, block_size=block_size_in_force(backends, stated))
+    unaligned = provisional if base == context else stored_at(base)
     if layout.paging is not None and layout.paging.block_size is not None:
-        return stored_at(base), Alignment(block_size=base.block_size)
-    alignment = align_block_size([item.stored for item in stored_at(base)], base)
+        return unaligned, Alignment(block_size=base.block_size)
+    alignment = align_block_size([item.stored for item in unaligned], base)
     aligned = dataclasses.replace(
         base,
         block_size=alignment.block_size,
@@ -193,7 +194,7 @@ def _store_parts(layout: Layout, settings: PagingSettings, traits: Traits) -> tu
     )
     first = first_layer(parts)
     if first is None or not skip_layers(layout, settings):
-        return stored_at(aligned), alignment
+        return unaligned if aligned == base else stored_at(aligned), alignment
     block_size, shared = shared_page(layout, aligned, first)
     mixed = dataclasses.replace(aligned, block_size=block_size, shared_page_bytes=shared)
     if shared is not None and mixed.state_page_size_padded is not None:
@@ -205,11 +206,15 @@ def _planned_layers(layout: Layout, parts: Sequence[PlannedPart], stage_layers: 
     """Every cache of every layer in the engine's order; drafter layers live on the last stage."""
     stages = stage_of_layers(stage_layers)
     last = len(stage_layers) - 1
-    by_layer = {(index, item.part.cache, item.part.draft): item for item in parts for index in item.part.layer_indices}
+    by_layer: dict[tuple[int, bool], list[PlannedPart]] = {}
+    for item in parts:
+        for index in item.part.layer_indices:
+            by_layer.setdefault((index, item.part.draft), []).append(item)
     specs = {item.part.name: _planned_spec(item, layout.extra_retained_tokens) for item in parts}
     planned = []
     for layer in layout.layers:
-        name = by_layer[(layer.layer_index, layer.cache, layer.draft)].part.name
+        items = by_layer[layer.layer_index, layer.draft]
+        name = next(item.part.name for item in items if item.part.cache == layer.cache)
         stage = last if layer.draft or layer.layer_index >= len(stages) else stages[layer.layer_index]
         planned.append(PlannedLayer(part=name, layer_index=layer.layer_index, stage=stage, spec=specs[name]))
     return sorted(planned, key=lambda layer: layer.stage)

@@ -4,7 +4,7 @@ Budgets, batches and, as a rule, lengths are not among them: deployments that di
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kvcore.catalog.gpus import Gpu
 from kvcore.engines.vllm.profile import Profile
@@ -18,7 +18,8 @@ class PagingSettings:
 
     Attributes:
         profile: The engine version's switches.
-        gpu: GPU whose kernels run.
+        capability: Compute capability of the GPU, which picks the kernels: cards that share it page alike.
+        gpu: The GPU, for what a refusal says; refusals are never kept.
         tensor_parallel_size: Ranks that split each layer.
         pipeline_parallel_size: Pipeline stages.
         pipeline_layer_partition: Layers per stage, instead of the engine's split.
@@ -40,7 +41,8 @@ class PagingSettings:
     """
 
     profile: Profile
-    gpu: Gpu
+    capability: tuple[int, int]
+    gpu: Gpu = field(compare=False)
     tensor_parallel_size: int
     pipeline_parallel_size: int
     pipeline_layer_partition: tuple[int, ...] | None
@@ -68,6 +70,7 @@ def paging_settings(
     has_states = any(part.cache.growth == "per_request" for part in layout.parts)
     return PagingSettings(
         profile=settings.profile,
+        capability=settings.gpu.capability,
         gpu=settings.gpu,
         tensor_parallel_size=settings.tensor_parallel_size,
         pipeline_parallel_size=settings.pipeline_parallel_size,
