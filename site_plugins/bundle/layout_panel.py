@@ -52,7 +52,8 @@ def layout_panel() -> str:
 <form autocomplete="off" novalidate>
 <div class="kv-layout-editor__offer">
 <p>What does the cache hold if a part were smaller, gone, or there were another one? Start from the layout of the model above;
-every change is answered at once.</p>
+every change is answered at once. The answer is vLLM’s: SGLang sizes its pools by what its code reads from a config.json, which a
+layout does not hold.</p>
 <p class="kv-takeaway__buttons"><button type="button" class="kv-button kv-button--ask" data-kv-do="layout-start">Edit this
 model’s layout</button></p>
 </div>
