@@ -81,8 +81,14 @@ def _entry(change: Change, site_url: str) -> str:
 
 
 def _words(change: Change) -> str:
-    moved = f" {change.figure}: {change.before} before, {change.after} now." if change.figure else ""
-    return f"{change.text}{moved}"
+    if not change.figure:
+        return change.text
+    return f"{change.text} {change.figure}: {_said(change.before)} before, {_said(change.after)} now."
+
+
+def _said(value: float | str | None) -> str:
+    """A figure as the engine logs it: two decimals for requests at once."""
+    return f"{value:,.2f}" if isinstance(value, float) else str(value)
 
 
 def changes_page(changes: Sequence[Change], known: frozenset[str]) -> str:

@@ -1,5 +1,6 @@
 import json
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,12 @@ def test_the_feed_has_an_entry_for_each_change_with_before_and_after() -> None:
     assert entry.findtext(f"{ATOM}title") == "A figure < moved"
     assert "layout.bytes_per_token: 1024 before, 2048 now." in (entry.findtext(f"{ATOM}content") or "")
     assert root.findtext(f"{ATOM}updated") == "2026-12-01T00:00:00Z"
+
+
+def test_requests_at_once_are_said_with_two_decimals_as_the_engine_logs_them() -> None:
+    refused = replace(MOVED, figure="requests of 32,768 tokens, tp8", before=202.26666666666668, after="refused")
+    page = changes_page([refused], frozenset())
+    assert "requests of 32,768 tokens, tp8: 202.27 before, refused now." in page
 
 
 def test_the_page_of_changes_links_the_models_that_have_a_page() -> None:
