@@ -20,6 +20,9 @@ from kvcore.report.report import Report
 from kvcore.report.writers import html, markdown
 from kvcore.request_text import value_of_text
 
+FORM_READS = ("inputs", "layout", "weights", "errors")
+"""What a page's form reads of a report; the other figures stand in the HTML."""
+
 
 def answer_json(request_json: str) -> str:
     """Answers one request of the contract.
@@ -32,8 +35,7 @@ def answer_json(request_json: str) -> str:
         ``command`` (the command line that asks the same question). Bad input gives a report with ``errors``.
     """
     report, request = _asked(request_json, from_form=False)
-    page = render(report)
-    return _dumps({**_reply(report, page, request), "markdown": markdown.write(page)})
+    return _dumps(_whole(report, request))
 
 
 def answer_form(form_json: str) -> str:
@@ -44,16 +46,17 @@ def answer_form(form_json: str) -> str:
             whole config.json and may hold ``Infinity`` and ``NaN``.
 
     Returns:
-        As :func:`answer_json`, without ``markdown``: no page shows it, and :func:`markdown_form` gives it when it is copied.
+        As :func:`answer_json`, without ``markdown`` and with no more of ``report`` than the form reads: what is taken
+        away is written when it is taken, by :func:`whole_form`.
     """
     report, request = _asked(form_json, from_form=True)
-    return _dumps(_reply(report, render(report), request))
+    read = {name: to_json(getattr(report, name)) for name in FORM_READS}
+    return _dumps({"report": read, **_shown(render(report), request)})
 
 
-def markdown_form(form_json: str) -> str:
-    """The answer to what a form holds, written for a design review: JSON text with ``markdown``."""
-    report, _ = _asked(form_json, from_form=True)
-    return _dumps({"markdown": markdown.write(render(report))})
+def whole_form(form_json: str) -> str:
+    """Answers what a form holds as :func:`answer_json` answers a request: with everything that can be taken away."""
+    return _dumps(_whole(*_asked(form_json, from_form=True)))
 
 
 def _asked(text: str, *, from_form: bool) -> tuple[Report, Mapping[str, Any]]:
@@ -100,8 +103,13 @@ def _refused(errors: Iterable[FieldError]) -> Report:
     return Report(inputs={}, kvcore_version=__version__, errors=tuple(errors))
 
 
-def _reply(report: Report, page: Document, request: Mapping[str, Any]) -> dict[str, Any]:
-    return {"report": to_json(report), "html": html.write(page), "command": kvcore_command(request)}
+def _whole(report: Report, request: Mapping[str, Any]) -> dict[str, Any]:
+    page = render(report)
+    return {"report": to_json(report), **_shown(page, request), "markdown": markdown.write(page)}
+
+
+def _shown(page: Document, request: Mapping[str, Any]) -> dict[str, str]:
+    return {"html": html.write(page), "command": kvcore_command(request)}
 
 
 def _dumps(reply: Mapping[str, Any]) -> str:

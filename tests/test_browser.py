@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kvcore.answer import answer
-from kvcore.browser import answer_form, answer_json
+from kvcore.browser import FORM_READS, answer_form, answer_json, whole_form
 from kvcore.report.json import to_json
 from kvcore.request_fields import REQUEST_FIELDS
 
@@ -62,8 +62,14 @@ def test_html_and_markdown_show_the_report() -> None:
 def test_the_texts_of_a_form_ask_what_their_values_ask() -> None:
     texts = {"config": json.dumps(CONFIG), "kv_cache_memory_bytes": str(BUDGET), "tensor_parallel_size": "2"}
     values = {"config": CONFIG, "kv_cache_memory_bytes": BUDGET, "tensor_parallel_size": 2}
-    by_form, by_values = reply(answer_form(json.dumps(texts))), reply(answer_json(json.dumps(values)))
-    assert by_form["report"]["capacity"] == by_values["report"]["capacity"]
+    assert reply(whole_form(json.dumps(texts))) == reply(answer_json(json.dumps(values)))
+
+
+def test_the_form_is_told_of_a_report_what_it_reads_and_no_more() -> None:
+    texts = json.dumps({"config": json.dumps(CONFIG), "kv_cache_memory_bytes": str(BUDGET)})
+    told, whole = reply(answer_form(texts)), reply(whole_form(texts))
+    assert told["report"] == {name: whole["report"][name] for name in FORM_READS}
+    assert (told["html"], told["command"]) == (whole["html"], whole["command"])
 
 
 def test_an_empty_text_is_an_absent_field() -> None:

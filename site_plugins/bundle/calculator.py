@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from kvcore.browser import answer_form
+from kvcore.browser import whole_form
 from kvcore.commandline import engine_command
 from site_plugins.bundle.bundle import Bundle
 from site_plugins.bundle.form import Suggestions, form_html
@@ -52,7 +52,7 @@ def calculator_html(
     Returns:
         HTML without scripts; the answer is the very one kvcore gives in the browser.
     """
-    reply = json.loads(answer_form(json.dumps(dict(initial))))
+    reply = json.loads(whole_form(json.dumps(dict(initial))))
     address = bundle.address(base)
     buttons = "\n".join(
         f'<button type="button" class="kv-button" data-kv-take="{name}"{" disabled" if waits else ""}>{label}</button>'

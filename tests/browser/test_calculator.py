@@ -61,6 +61,19 @@ def test_what_an_answer_leaves_as_it_was_is_not_touched(calculator: Calculator) 
     assert parts.evaluate("table => table.kept")
 
 
+def test_a_remark_that_comes_with_an_answer_leaves_the_rest_as_it_was(calculator: Calculator) -> None:
+    calculator.open()
+    calculator.set(**{**QUESTION, "tensor_parallel_size": str(KV_HEADS)})
+    sources = calculator.answer.locator("#sources-table")
+    sources.evaluate("table => { table.kept = true; }")
+    remarks = calculator.answer.locator(":scope > .kv-note")
+    before = remarks.count()
+    calculator.set(tensor_parallel_size=str(2 * KV_HEADS))
+    expect(remarks).to_have_count(before + 1)
+    expect(remarks.filter(has_text="heads are stored on several GPUs")).to_have_count(1)
+    assert sources.evaluate("table => table.kept")
+
+
 def test_a_pasted_config_gives_the_engine_figures_and_its_address_gives_them_again(calculator: Calculator) -> None:
     calculator.open()
     calculator.set(config=json.dumps(CONFIG), **QUESTION)

@@ -269,7 +269,10 @@ class Calculator {
     for (const item of content.querySelectorAll("details")) if (item.id && open.has(item.id)) item.open = true;
     carry(this.answer, content);
     showChanged(this.answer, content);
-    this.answer.dataset.kvAnswered = String(Number(this.answer.dataset.kvAnswered ?? 0) + 1);
+    const answers = Number(this.answer.dataset.kvAnswered ?? 0);
+    this.answer.dataset.kvAnswered = String(answers + 1);
+    // The browser went there before there was an answer.
+    if (answers === 0 && scrollY === 0) document.getElementById(location.hash.slice(1))?.scrollIntoView();
     this.takeAway.show(reply, fields);
     offerWhatApplies(this.form, reply.report);
     clearTimeout(this.#pause);

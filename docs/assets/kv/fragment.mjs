@@ -57,21 +57,44 @@ const safeLink = (href) => /^(?:#|\.{0,2}\/|https:\/\/|[\w-]+\/)/.test(href);
 export function showChanged(place, content) {
   const shown = [...place.childNodes];
   const fresh = [...content.childNodes];
-  if (shown.length !== fresh.length || shown.some((old, index) => old.nodeName !== fresh[index]?.nodeName)) {
-    place.replaceChildren(...fresh);
+  // What came or went stands between as much as can be paired from the front and from the back.
+  const head = paired(shown, fresh);
+  const tail = paired(shown.slice(head).reverse(), fresh.slice(head).reverse());
+  const rest = shown.length - tail;
+  for (const gone of shown.slice(head, rest)) gone.remove();
+  const after = shown[rest] ?? null;
+  for (const come of fresh.slice(head, fresh.length - tail)) place.insertBefore(come, after);
+  for (let index = 0; index < head; index += 1) become(shown[index], fresh[index]);
+  for (let back = 1; back <= tail; back += 1) become(shown.at(-back), fresh.at(-back));
+}
+
+/**
+ * How many of two rows of nodes can become one another, from the first on.
+ *
+ * @param {ChildNode[]} shown
+ * @param {ChildNode[]} fresh
+ */
+function paired(shown, fresh) {
+  const end = shown.findIndex((old, index) => nameOf(old) !== nameOf(fresh[index]));
+  return end < 0 ? shown.length : end;
+}
+
+/** @param {ChildNode | undefined} node */
+const nameOf = (node) => (node instanceof Element ? `${node.nodeName}#${node.id}` : node?.nodeName);
+
+/**
+ * @param {ChildNode | undefined} old
+ * @param {ChildNode | undefined} next
+ */
+function become(old, next) {
+  if (!old || !next || old.isEqualNode(next)) return;
+  // A chart is known by its element to what draws it.
+  if (!(old instanceof Element && next instanceof Element) || next.hasAttribute("data-kv-chart")) {
+    old.replaceWith(next);
     return;
   }
-  shown.forEach((old, index) => {
-    const next = fresh[index];
-    if (!next || old.isEqualNode(next)) return;
-    // A chart is known by its element to what draws it.
-    if (!(old instanceof Element && next instanceof Element) || next.hasAttribute("data-kv-chart")) {
-      old.replaceWith(next);
-      return;
-    }
-    takeAttributes(old, next);
-    showChanged(old, next);
-  });
+  takeAttributes(old, next);
+  showChanged(old, next);
 }
 
 /**

@@ -8,7 +8,7 @@
  * @property {string} snapshot Address of Python's memory; empty to start without.
  * @property {Record<string, number>} bytes Size of each file the worker fetches, by name, before transfer compression.
  *
- * @typedef {"answer_json" | "answer_form" | "markdown_form" | "reconcile_json"} MainDoor A function of kvcore.browser.
+ * @typedef {"answer_json" | "answer_form" | "whole_form" | "reconcile_json"} MainDoor A function of kvcore.browser.
  * @typedef {"solve_json" | "compare_json" | "sweep_json" | "iso_json" | "mix_json" | "command_json" | "link_json" |
  *   "changes_json" | "layout_json" | "chart_json"} FurtherDoor A function of kvcore.browser_questions, imported when it is first asked.
  * @typedef {MainDoor | FurtherDoor} Door The function that is asked.
@@ -43,7 +43,7 @@
  * @typedef {Progress | Ready | Failed | Answer | Refused} FromWorker
  *
  * @typedef {object} Reply What kvcore.browser returns, parsed.
- * @property {Record<string, unknown> & {errors: FieldError[]}} report
+ * @property {Record<string, unknown> & {errors: FieldError[]}} report What the form reads of it.
  * @property {string} html
  * @property {string} command
  *

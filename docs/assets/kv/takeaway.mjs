@@ -13,8 +13,6 @@ import { linkCopier } from "./link.mjs";
  * @returns {{show: (reply: Reply, fields: Record<string, string>) => void}} Takes an answer and the question it is to.
  */
 export function bindTakeAway(element, host) {
-  /** @type {Reply | undefined} */
-  let latest;
   /** @type {Record<string, string>} */
   let asked = {};
   const command = element.querySelector("code");
@@ -27,15 +25,19 @@ export function bindTakeAway(element, host) {
       () => say(`${what} copied.`),
       () => say(`${what} could not be copied: the browser refused.`),
     );
+  // Written when it is wanted: with every answer it would take a good part of the answer's time.
+  const whole = () => host.ask("takeaway", "whole_form", asked);
   /** @type {Record<string, () => unknown>} */
   const actions = {
     link: linkCopier(host, copy),
-    // Written when it is wanted: with every answer it would take a good part of the answer's time.
     markdown: async () => {
-      const reply = await host.ask("markdown", "markdown_form", asked);
+      const reply = await whole();
       if (reply !== undefined) await copy(reply.markdown, "Markdown");
     },
-    json: () => latest && download(JSON.stringify(latest.report, null, 2), "report.json", "application/json"),
+    json: async () => {
+      const reply = await whole();
+      if (reply !== undefined) download(JSON.stringify(reply.report, null, 2), "report.json", "application/json");
+    },
     command: () => void copy(command?.textContent ?? "", "Command"),
   };
   for (const button of element.querySelectorAll("button[data-kv-take]")) {
@@ -44,7 +46,6 @@ export function bindTakeAway(element, host) {
   element.hidden = false;
   return {
     show: (reply, fields) => {
-      latest = reply;
       asked = fields;
       if (command) command.textContent = reply.command;
       for (const button of element.querySelectorAll("button[disabled]")) button.removeAttribute("disabled");
