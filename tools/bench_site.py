@@ -12,15 +12,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import yaml
 
 from kvcore.catalog import load_models, models
 from site_plugins.pages.answers import Answers
-from site_plugins.pages.build import catalogue_files
+from site_plugins.pages.build import catalogue_files, kept_pages
 from site_plugins.pages.store import Store
 from tools.build_site import CACHE, ROOT
 from tools.markdown_hook import FOLDER
@@ -30,9 +31,11 @@ AT_MOST = 1.5
 
 SYNTHETIC = (250, 1000)
 BASE = "meta-llama/Llama-3.1-8B-Instruct"
-"""The model that invented ones are copies of."""
+"""The model that invented ones are made from."""
 
-NO_CHART = '<svg width="1" height="1" viewBox="0 0 1 1"></svg>'
+FEWEST_LAYERS, DEPTHS = 16, 65
+"""Layers of the first invented model, and how many depths there are before they repeat: more than kvcore keeps pagings of."""
+
 SITE_URL = "https://atlas.example/"
 
 
@@ -97,6 +100,8 @@ def built(folder: Path, docs: Path, plugins: Sequence[object], markdown: Path | 
 def synthetic(number: int, folder: Path) -> float:
     """Makes the pages of a catalogue of invented models, each of them answered anew; returns CPU seconds.
 
+    Every model has a config of its own, so that nothing worked out for one can be kept for the next.
+
     Args:
         number: How many models.
         folder: Where the catalogue and its pages are written.
@@ -104,14 +109,30 @@ def synthetic(number: int, folder: Path) -> float:
     catalogue = folder / "catalogue"
     (catalogue / "synthetic").mkdir(parents=True)
     base = json.loads((models._FOLDER / f"{BASE}.json").read_text("utf-8"))  # noqa: SLF001 - nothing else takes another
-    invented = [{**base, "id": f"synthetic/model-{index}", "title": f"Model {index}"} for index in range(number)]
+    invented = [
+        {**base, "id": f"synthetic/model-{index}", "title": f"Model {index}", "config": _config(base["config"], index)}
+        for index in range(number)
+    ]
     for entry in invented:
         (catalogue / f"{entry['id']}.json").write_text(json.dumps(entry), "utf-8")
     with patch.object(models, "_FOLDER", catalogue):
         start = time.process_time()
         entries = [models.model_entry(entry) for entry in invented]
-        catalogue_files(entries, Answers(), SITE_URL, Store(folder / "pages", "bench"), lambda _: NO_CHART)
+        store = Store(folder / "pages", "bench")
+        # As a build does: each model by itself ahead, then all together.
+        for model in entries:
+            kept_pages(model, Answers(), SITE_URL, store, _no_chart)
+        catalogue_files(entries, Answers(), SITE_URL, store, _no_chart)
         return time.process_time() - start
+
+
+def _no_chart(_: Mapping[str, object]) -> str:
+    return '<svg width="1" height="1" viewBox="0 0 1 1"></svg>'
+
+
+def _config(config: Mapping[str, Any], index: int) -> dict[str, Any]:
+    sizes = {"num_hidden_layers": FEWEST_LAYERS + index % DEPTHS, "vocab_size": config["vocab_size"] + index}
+    return {**config, **sizes}
 
 
 if __name__ == "__main__":
