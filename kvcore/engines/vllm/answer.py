@@ -9,7 +9,7 @@ from kvcore.budget import Budget, resolve_budget
 from kvcore.budget.start import remedies
 from kvcore.budget.weights import ModelWeights
 from kvcore.charge import RequestCharge, charge_request, tax_by_cause
-from kvcore.engines.vllm.backends import block_size_warnings
+from kvcore.engines.vllm.backends import worker_warnings
 from kvcore.engines.vllm.checks import check_attention_heads, check_dual_chunks, check_heads_per_kv_head
 from kvcore.engines.vllm.derivation import derive
 from kvcore.engines.vllm.first_releases import check_mechanisms, check_release
@@ -78,7 +78,7 @@ def work_out(request: Request, profile: Profile | None = None, *, charged: bool 
     if subject.config is not None:
         check_release(subject.config.architecture, request.engine_version)
         expert_ranks = 1 if request.enable_expert_parallel else settings.tensor_parallel_size
-        check_quantization(subject.config, expert_ranks, settings.kv_cache_dtype)
+        check_quantization(subject.config, expert_ranks, settings.kv_cache_dtype, profile.version)
         check_dual_chunks(subject.config)
     layout = subject.lay_out(request.speculative_config)
     check_mechanisms(layout, profile)
@@ -234,7 +234,8 @@ def _warnings(result: Answer) -> tuple[str, ...]:
     if any(item.stored.split == "whole" for item in result.plan.parts) and result.settings.tensor_parallel_size > 1:
         warnings.append("The latent cache is stored whole on every GPU: tensor parallelism does not divide it.")
     warnings.extend(state_warnings(result.plan, result.settings))
-    warnings.extend(block_size_warnings(result.plan.backends, result.plan.block_size))
+    given = result.settings
+    warnings.extend(worker_warnings(result.plan.backends, given.block_size, given.decode_context_parallel_size))
     return tuple(warnings)
 
 

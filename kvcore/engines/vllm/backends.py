@@ -35,12 +35,28 @@ def block_size_in_force(backends: Sequence[Backend], given: int | None) -> int:
     return next(size for size in candidates if all(backend.accepts(size) for backend in backends))
 
 
-def block_size_warnings(backends: Sequence[Backend], block_size: int) -> tuple[str, ...]:
+def worker_warnings(
+    backends: Sequence[Backend], given_block_size: int | None, decode_context_parallel_size: int
+) -> tuple[str, ...]:
     """What the engine plans for and its workers refuse when they start."""
+    of_blocks = () if given_block_size is None else _block_size_warnings(backends, given_block_size)
+    return (*of_blocks, *_sharing_warnings(backends, decode_context_parallel_size))
+
+
+def _block_size_warnings(backends: Sequence[Backend], block_size: int) -> tuple[str, ...]:
     refusing = [backend for backend in backends if backend.plans_any_block and not backend.accepts(block_size)]
     return tuple(
         f"The engine plans with blocks of {block_size} tokens, but its workers will not start: {backend.name} accepts "
         f"multiples of {backend.smallest_block} only. Leave block_size out."
+        for backend in refusing[:1]
+    )
+
+
+def _sharing_warnings(backends: Sequence[Backend], decode_context_parallel_size: int) -> tuple[str, ...]:
+    refusing = [backend for backend in backends if backend.plans_any_sharing and decode_context_parallel_size > 1]
+    return tuple(
+        f"The engine plans with decode_context_parallel_size {decode_context_parallel_size}, but its workers will not "
+        f"start: {backend.name} does not share a request's tokens between ranks. Leave it out."
         for backend in refusing[:1]
     )
 
@@ -50,6 +66,6 @@ __all__ = [
     "Backend",
     "LayerQuery",
     "block_size_in_force",
-    "block_size_warnings",
     "select_backend",
+    "worker_warnings",
 ]

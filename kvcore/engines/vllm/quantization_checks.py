@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from kvcore.config import ModelConfig
 from kvcore.dtypes import canonical
 from kvcore.engines.vllm.checkpoint import quantization_config
+from kvcore.engines.vllm.profiles import parse_release
 from kvcore.errors import refusal
 
 DEPRECATED = frozenset({"fbgemm_fp8", "fp_quant"})
@@ -17,19 +18,32 @@ GPTQ_FORMATS = frozenset({(4, True), (8, True)})
 
 SMALLEST_REFINED_BLOCK = 32
 
+FIRST_WITHOUT_ORDERED_GROUPS = (0, 30, 0)
+"""First release that refuses groups ordered by activation (`normalize_and_validate_gptq_desc_act`)."""
+
+ORDERED_GROUPS = frozenset({"group", "dynamic"})
+"""Values of ``actorder`` that order groups (vLLM 0.33.0 `_quantization_scheme_map_from_config`); True stands for group."""
+
+WHOLE_COLUMN = -1
+"""A ``group_size`` of one group a column, which no order changes."""
+
+UNKNOWN = frozenset({"modelslim"})
+"""Methods of other hardware's tools that published configs name and no release of vLLM loads on NVIDIA GPUs."""
+
 FIELD = "quantization_config.quant_method"
 
 
-def check_quantization(config: ModelConfig, expert_ranks: int, kv_cache_dtype: str) -> None:
+def check_quantization(config: ModelConfig, expert_ranks: int, kv_cache_dtype: str, version: str) -> None:
     """Raises for checkpoints whose weights the engine does not load on this deployment.
 
     Args:
         config: The checkpoint.
         expert_ranks: Ranks that divide one expert: 1 with expert parallelism.
         kv_cache_dtype: Resolved cache dtype.
+        version: Release whose rules are in force.
 
     Raises:
-        EngineRefusal: The method is deprecated, unknown, or does not divide over the ranks.
+        EngineRefusal: The method is deprecated, unknown, orders groups by activation, or does not divide over the ranks.
     """
     quantization = quantization_config(config)
     method = _method(quantization)
@@ -38,6 +52,11 @@ def check_quantization(config: ModelConfig, expert_ranks: int, kv_cache_dtype: s
     if method in DEPRECATED:
         rule = "vLLM refuses this deprecated quantization method"
         raise refusal(FIELD, method, rule, "Use a checkpoint quantized otherwise.")
+    if method in UNKNOWN:
+        rule = "vLLM does not know this quantization method"
+        raise refusal(FIELD, method, rule, "Use a checkpoint quantized otherwise.")
+    if parse_release(version) >= FIRST_WITHOUT_ORDERED_GROUPS:
+        _check_order(method, quantization)
     if method == "gptq":
         _check_gptq(quantization)
     if method == "fp8":
@@ -47,6 +66,39 @@ def check_quantization(config: ModelConfig, expert_ranks: int, kv_cache_dtype: s
 def _method(quantization: Mapping[str, Any]) -> str:
     stated = quantization.get("quant_method")
     return stated.lower().replace("compressed_tensors", "compressed-tensors") if isinstance(stated, str) else ""
+
+
+def _check_order(method: str, quantization: Mapping[str, Any]) -> None:
+    """Groups ordered by activation, which GPTQ calls ``desc_act`` and compressed-tensors ``actorder``."""
+    if method == "gptq" and _orders_groups(quantization):
+        _refuse_order("quantization_config.desc_act", "true")
+    if method == "compressed-tensors":
+        groups = quantization.get("config_groups")
+        for group in groups.values() if isinstance(groups, Mapping) else ():
+            weights = group.get("weights") if isinstance(group, Mapping) else None
+            order = weights.get("actorder") if isinstance(weights, Mapping) else None
+            if order is True or (isinstance(order, str) and order.lower() in ORDERED_GROUPS):
+                _refuse_order("quantization_config.config_groups.weights.actorder", str(order).lower())
+
+
+def _orders_groups(quantization: Mapping[str, Any]) -> bool:
+    """Whether all layers, or those of a dynamic rule, have several groups a column in an order of their own."""
+    ordered, size = quantization.get("desc_act"), quantization.get("group_size")
+    rules = quantization.get("dynamic")
+    overridden = [
+        rule
+        for pattern, rule in (rules.items() if isinstance(rules, Mapping) else ())
+        if isinstance(rule, Mapping) and not pattern.startswith("-:")
+    ]
+    return any(
+        rule.get("desc_act", ordered) is True and rule.get("group_size", size) != WHOLE_COLUMN
+        for rule in ({}, *overridden)
+    )
+
+
+def _refuse_order(field: str, value: str) -> NoReturn:
+    rule = "vLLM no longer loads groups ordered by activation"
+    raise refusal(field, value, rule, "Use a checkpoint of static or no activation order, or a release before 0.30.")
 
 
 def _check_gptq(quantization: Mapping[str, Any]) -> None:

@@ -78,7 +78,11 @@ class LayerSpec:
         kernel_block = math.gcd(self.stride_multiple, self.block_size)
         if kernel_block == self.block_size:
             return 1
-        return dataclasses.replace(self, block_size=kernel_block, page_size_padded=None).page_size_bytes
+        return self._page_of_kernel_block(kernel_block)
+
+    def _page_of_kernel_block(self, kernel_block: int) -> int:
+        """Bytes of one kernel block; a page that is padded stays as wide (vLLM `copy_with_new_block_size`)."""
+        return dataclasses.replace(self, block_size=kernel_block).page_size_bytes
 
     @property
     def uniform_type(self) -> tuple[object, ...]:
@@ -136,8 +140,19 @@ class AttentionSpec(LayerSpec):
     @property
     def unpadded_page_size_bytes(self) -> int:
         """Entries of one block times their bytes, rounded up to the page alignment where there is one."""
-        page = self.block_size // self.tokens_per_state * self.entry_bytes
+        page = self._bytes_of_entries(self.block_size)
         return page if self.page_alignment is None else round_up(page, self.page_alignment)
+
+    def _bytes_of_entries(self, tokens: int) -> int:
+        return tokens // self.tokens_per_state * self.entry_bytes
+
+    def _page_of_kernel_block(self, kernel_block: int) -> int:
+        """The block's own page where it is padded and the kernel block needs no rounding (`_apply_alignment_padding`)."""
+        entries = self._bytes_of_entries(kernel_block)
+        if self.page_alignment is not None and entries % self.page_alignment:
+            return round_up(entries, self.page_alignment)
+        is_padded = self.page_size_bytes != self._bytes_of_entries(self.block_size)
+        return self.page_size_bytes if is_padded else entries
 
 
 @dataclass(frozen=True, kw_only=True)

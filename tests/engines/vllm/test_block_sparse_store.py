@@ -47,9 +47,12 @@ def test_other_gpus_do_not_store_nvfp4() -> None:
     assert report(kv_cache_dtype="nvfp4", gpu="H100").errors[0].field == "kv_cache_dtype"
 
 
-def test_ranks_do_not_share_tokens() -> None:
-    found = report(tensor_parallel_size=8, decode_context_parallel_size=2)
-    assert found.errors[0].field == "decode_context_parallel_size"
+def test_ranks_that_share_tokens_are_planned_with_a_warning() -> None:
+    length, ranks = 4096, 2
+    found = report(tensor_parallel_size=8, decode_context_parallel_size=ranks, max_model_len=length)
+    assert found.plan is not None
+    assert [group.blocks_per_request for group in found.plan.groups] == [length // ranks // BLOCK]
+    assert any("decode_context_parallel_size 2, but its workers will not start" in text for text in found.warnings)
 
 
 def test_a_block_the_sparse_kernels_cannot_take_is_planned_with_a_warning() -> None:

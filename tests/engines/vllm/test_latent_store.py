@@ -131,8 +131,17 @@ def test_windows_and_compressor_states_are_charged_their_window_and_the_tokens_i
     }  # fmt: skip
 
 
-def test_compressed_caches_take_blocks_of_256_tokens_only() -> None:
-    assert "256" in refusal(report(V4, block_size=64))
+def test_compressed_caches_need_blocks_of_whole_latents() -> None:
+    tokens_of_a_latent = 128
+    assert f"{tokens_of_a_latent} tokens" in refusal(report(V4, block_size=tokens_of_a_latent // 2))
+    assert "block_size" in refusal(report(V4, block_size=tokens_of_a_latent * 3 // 2))
+
+
+def test_compressed_caches_are_planned_with_half_their_block_and_a_warning() -> None:
+    found = report(V4, block_size=128)
+    assert not found.errors
+    assert any("blocks of 128 tokens, but its workers will not start" in text for text in found.warnings)
+    assert not any("workers will not start" in text for text in report(V4, block_size=512).warnings)
 
 
 def test_compressed_caches_cannot_turn_the_hybrid_manager_off() -> None:

@@ -52,8 +52,17 @@ def first_error(config: dict[str, Any], **request: Any) -> str:
     return report.errors[0].message if report.errors else ""
 
 
+GPTQ = {"quant_method": "gptq", "bits": 4, "sym": True, "group_size": 128}
+
+
 def quantized(**quantization: Any) -> dict[str, Any]:
     return {**LLAMA, "quantization_config": quantization}
+
+
+def ordered(actorder: object) -> dict[str, Any]:
+    weights = {"num_bits": 4, "type": "int", "symmetric": True, "strategy": "group", "group_size": 128}
+    group = {"targets": ["Linear"], "weights": {**weights, "actorder": actorder}}
+    return quantized(quant_method="compressed-tensors", format="pack-quantized", config_groups={"group_0": group})
 
 
 @pytest.mark.parametrize(
@@ -78,6 +87,11 @@ def quantized(**quantization: Any) -> dict[str, Any]:
         (QWEN_FP8, {"kv_cache_dtype": "fp8_e5m2"}, "fp8_e5m2"),
         (quantized(quant_method="fbgemm_fp8"), {}, "deprecated"),
         (quantized(quant_method="gptq", bits=3, sym=True), {}, "quantization_config.bits"),
+        (quantized(quant_method="modelslim"), {}, "modelslim"),
+        (quantized(**GPTQ, desc_act=True), {}, "quantization_config.desc_act"),
+        (quantized(**GPTQ, desc_act=False, dynamic={"+:.*down.*": {"desc_act": True}}), {}, "desc_act"),
+        (ordered("group"), {}, "actorder"),
+        (ordered(True), {}, "actorder"),
     ],
 )
 def test_a_deployment_is_refused(config: dict[str, Any], request_fields: dict[str, Any], names: str) -> None:
@@ -94,6 +108,10 @@ def test_a_deployment_is_refused(config: dict[str, Any], request_fields: dict[st
         (BERT, {"kv_cache_dtype": "fp8"}),
         (LLAMA, {"max_num_batched_tokens": 512, "max_num_seqs": 512}),
         (quantized(quant_method="gptq", bits=4, sym=True), {}),
+        (quantized(**{**GPTQ, "group_size": -1}, desc_act=True), {}),  # one group a column has no order
+        (quantized(**GPTQ, desc_act=False, dynamic={"-:.*down.*": {"desc_act": True}}), {}),  # left unquantized
+        (quantized(**GPTQ, desc_act=True), {"engine_version": "0.29.0"}),
+        (ordered("weight"), {}),
         ({**GEMMA4, "num_kv_shared_layers": 0}, {"pipeline_parallel_size": 2}),
         (BLOOM, {"max_model_len": 2048}),
     ],

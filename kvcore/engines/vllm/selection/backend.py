@@ -41,6 +41,8 @@ class Backend:
         sink_majors: Major compute capabilities on which attention sinks work.
         plans_any_block: Named by the layer's class and not selected, so that the engine plans with a given block size the
             kernels cannot take; its workers then find none in common (vLLM 0.33.0 `select_common_block_size`).
+        plans_any_sharing: Named by the layer's class too, so that the engine plans with decode context parallelism its
+            kernels cannot do; its workers then refuse it (vLLM 0.33.0 `check_attention_cp_compatibility`).
         refuses: Any further reason not to run a layer, None where there is none.
     """
 
@@ -60,6 +62,7 @@ class Backend:
     attn_types: tuple[str, ...] = ()
     sink_majors: tuple[int, ...] = ()
     plans_any_block: bool = False
+    plans_any_sharing: bool = False
     refuses: Callable[[LayerQuery], str | None] = field(default=_no_reason, compare=False, repr=False)
 
     @property

@@ -9,7 +9,7 @@ from kvcore.engines.vllm.store.stored import StoreContext, Stored, heads_per_ran
 from kvcore.errors import refusal
 from kvcore.layout.block_sparse import BlockSparseCache, IndexKeyCache
 
-MINIMAX_M3_SPARSE = Backend(name="MINIMAX_M3_SPARSE", block_sizes=(128,), plans_any_block=True)
+MINIMAX_M3_SPARSE = Backend(name="MINIMAX_M3_SPARSE", block_sizes=(128,), plans_any_block=True, plans_any_sharing=True)
 MINIMAX_M3_SPARSE_INDEXER = Backend(name="MINIMAX_M3_SPARSE_INDEXER", block_sizes=(128,), plans_any_block=True)
 
 CACHE_DTYPES = frozenset({"auto", "bfloat16", "float16", "fp8", "fp8_e4m3", "fp8_e5m2"})
@@ -24,7 +24,7 @@ def store_block_sparse(cache: BlockSparseCache, context: StoreContext) -> Stored
     """Stores keys and values of every token (vLLM 0.33.0 `MiniMaxM3SparseAttention.get_kv_cache_spec`).
 
     Raises:
-        EngineRefusal: The kernels do not take the cache dtype or decode context parallelism.
+        EngineRefusal: The kernels do not take the cache dtype.
     """
     backend = _backend(cache, context)
     heads, split = heads_per_rank(cache.num_kv_heads, context)
@@ -54,9 +54,6 @@ def store_block_sparse(cache: BlockSparseCache, context: StoreContext) -> Stored
 
 
 def _backend(cache: BlockSparseCache, context: StoreContext) -> Backend:
-    if context.decode_context_parallel_size > 1:
-        rule = "vLLM's sparse attention of MiniMax M3 does not share tokens between ranks"
-        raise refusal("decode_context_parallel_size", context.decode_context_parallel_size, rule, "Use 1.")
     given = context.kv_cache_dtype
     if given == "nvfp4" and context.gpu.capability[0] == BLACKWELL and cache.topk_blocks in MSA_TOPK_BLOCKS:
         return dataclasses.replace(MINIMAX_M3_SPARSE, kv_cache_layouts=("LBHNC",))

@@ -30,10 +30,12 @@ STATE_BLOCKS = {4: 4, 128: 8}
 FLOAT32_BYTES = 4
 
 SPARSE_SWA = Backend(name="DEEPSEEK_SPARSE_SWA", multiple_of=32)
-V4_INDEXER = Backend(name="DEEPSEEK_V4_INDEXER", block_sizes=(256,), kv_cache_layouts=("BLHNC", "BLNHC"))
+V4_INDEXER = Backend(
+    name="DEEPSEEK_V4_INDEXER", block_sizes=(256,), kv_cache_layouts=("BLHNC", "BLNHC"), plans_any_block=True
+)
 COMPRESSOR = Backend(name="CompressorBackend", multiple_of=1)
-FLASHMLA_SPARSE_DSV4 = Backend(name="FLASHMLA_SPARSE_DSV4", block_sizes=(256,))
-FLASHINFER_MLA_SPARSE_DSV4 = Backend(name="FLASHINFER_MLA_SPARSE_DSV4", block_sizes=(256,))
+FLASHMLA_SPARSE_DSV4 = Backend(name="FLASHMLA_SPARSE_DSV4", block_sizes=(256,), plans_any_block=True)
+FLASHINFER_MLA_SPARSE_DSV4 = Backend(name="FLASHINFER_MLA_SPARSE_DSV4", block_sizes=(256,), plans_any_block=True)
 
 HOPPER, BLACKWELL, BLACKWELL_WORKSTATION = 9, 10, 12
 
@@ -123,7 +125,14 @@ def store_window_latent(cache: WindowLatentCache, context: StoreContext) -> Stor
 
 
 def store_compressed_latent(cache: CompressedLatentCache, context: StoreContext) -> Stored:
-    """Stores one latent per ``compress_ratio`` tokens (vLLM 0.33.0 `DeepseekV4Attention.get_kv_cache_spec`)."""
+    """Stores one latent per ``compress_ratio`` tokens (vLLM 0.33.0 `DeepseekV4Attention.get_kv_cache_spec`).
+
+    Raises:
+        EngineRefusal: Latents do not fill a block; below one latent the engine divides by the zero bytes of its page.
+    """
+    if context.given_block_size is not None and context.given_block_size % cache.compress_ratio:
+        rule = f"blocks must hold whole latents of DeepSeek V4, and one stands for {cache.compress_ratio} tokens"
+        raise refusal("block_size", context.given_block_size, rule, "Leave block_size out.")
     row = row_format(context)
     spec = MLAAttentionSpec(
         block_size=context.block_size,
