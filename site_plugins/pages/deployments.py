@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kvcore.catalog import ModelEntry, find_gpu
+from kvcore.engines.vllm.reuse import STOPS_AT_CAPTURE
 from kvcore.report.document import Block, Column, Figure, Note, Row, Table, Text
 from kvcore.report.figures import UNKNOWN, count, gibibytes, grouped, readable_bytes, times
 from kvcore.report.report import Report
@@ -20,8 +21,6 @@ from site_plugins.pages.scenarios import (
 )
 
 _ROUGH = "Estimated from the card's memory, not measured: each row's interval is what its budget may really be."
-
-_STOPS = "stops at CUDA graph capture"
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Deployment:
     @property
     def objections(self) -> tuple[str, ...]:
         """Why the engine stops later all the same: its cache is planned, and too small for the batches it captures."""
-        return tuple(warning for warning in self.report.warnings if _STOPS in warning)
+        return tuple(warning for warning in self.report.warnings if STOPS_AT_CAPTURE in warning)
 
     @property
     def requests(self) -> float:

@@ -14,6 +14,9 @@ from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.engines.vllm.specs import MambaSpec
 from kvcore.report.report import Step
 
+STOPS_AT_CAPTURE = "stops at CUDA graph capture"
+"""In a warning: the cache is planned, but the engine does not come up with these settings."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reuse:
@@ -117,7 +120,7 @@ def state_warnings(plan: Plan, settings: EngineSettings) -> Iterator[str]:
     if states and blocks is not None and plan.fit is not None and plan.fit.fits and seqs > blocks:
         yield (
             f"max_num_seqs of {seqs:,} needs {seqs:,} state blocks, the pool has {blocks:,}: vLLM "
-            f"{settings.profile.version} stops at CUDA graph capture. Lower max_num_seqs to at most {blocks:,}, or give "
+            f"{settings.profile.version} {STOPS_AT_CAPTURE}. Lower max_num_seqs to at most {blocks:,}, or give "
             "the cache more memory."
         )
     width = 1 + settings.num_speculative_tokens
