@@ -139,6 +139,16 @@ def test_what_does_not_fit_is_still_reported_with_exit_code_1(config: str, capsy
     assert capacity["num_gpu_blocks"] is None
 
 
+def test_an_engine_that_does_not_start_by_its_estimate_gives_exit_code_1_too(
+    config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more_than_the_gpu = ["--gpu", "T4", "--weights-gib", "20"]
+
+    assert main(["report", config, "--engine", "sglang", *more_than_the_gpu, "--json"]) == 1
+
+    assert json.loads(capsys.readouterr().out)["capacity"]["fits"] is False
+
+
 BAD_INPUT = [
     (["report"], "error: model = (absent): "),
     (["report", "nobody/nothing"], "error: model = 'nobody/nothing': "),

@@ -212,6 +212,8 @@ class Capacity:
     """How much fits on one GPU's budget.
 
     ``fits`` is null where no budget is known; ``pools`` is filled by engines that divide the memory into several.
+    ``objection`` is why the engine does not come up, although its cache was planned or because its pools could not be;
+    null where nothing is known against it.
     """
 
     num_gpu_blocks: int | None
@@ -228,6 +230,7 @@ class Capacity:
     interval: CapacityInterval | None = None
     data_parallel_size: int = 1
     tokens_all_ranks: int | None = None
+    objection: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,7 +243,7 @@ class TaxCause:
 
 @dataclass(frozen=True, kw_only=True)
 class Tax:
-    """The engine's overhead on one request: ``bytes_estimate - bytes_plain``, split by cause."""
+    """The engine's overhead, split by cause: ``bytes_estimate - bytes_plain`` of one request, and vLLM's null block."""
 
     causes: tuple[TaxCause, ...]
     bytes: int

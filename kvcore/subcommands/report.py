@@ -60,4 +60,4 @@ def exit_code(report: Report) -> int:
     if report.errors:
         return BAD_INPUT
     # Without a budget nothing is known to fit or not to fit; the layout is then the answer.
-    return ANSWERED if report.capacity is None or report.capacity.short_bytes is None else DOES_NOT_FIT
+    return DOES_NOT_FIT if report.capacity is not None and report.capacity.fits is False else ANSWERED

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kvcore.catalog import ModelEntry, find_gpu
-from kvcore.engines.vllm.reuse import STOPS_AT_CAPTURE
 from kvcore.report.document import Block, Column, Figure, Note, Row, Table, Text
 from kvcore.report.figures import UNKNOWN, count, gibibytes, grouped, readable_bytes, times
 from kvcore.report.report import Report
@@ -44,9 +43,9 @@ class Deployment:
         return bool(not report.errors and _estimated(report) and report.capacity and report.capacity.fits)
 
     @property
-    def objections(self) -> tuple[str, ...]:
+    def objection(self) -> str:
         """Why the engine stops later all the same: its cache is planned, and too small for the batches it captures."""
-        return tuple(warning for warning in self.report.warnings if STOPS_AT_CAPTURE in warning)
+        return (self.report.capacity.objection or "") if self.report.capacity else ""
 
     @property
     def requests(self) -> float:
@@ -127,7 +126,7 @@ def headline_deployment(found: tuple[Deployment, ...]) -> Deployment | None:
     Those that stop later by default are quoted only where all do.
     """
     starting = [item for item in found if item.starts]
-    starting = [item for item in starting if not item.objections] or starting
+    starting = [item for item in starting if not item.objection] or starting
     useful = (item for item in starting if item.requests >= WORTH_QUOTING)
     return next(useful, starting[-1] if starting else None)
 
@@ -152,7 +151,7 @@ def deployment_blocks(found: tuple[Deployment, ...], calculator: str) -> tuple[B
     """
     if not found:
         return ()
-    objections = tuple(Note("warning", (f"{item.name}: {words}",)) for item in found for words in item.objections)
+    objections = tuple(Note("warning", (f"{item.name}: {item.objection}",)) for item in found if item.objection)
     return (_table(found, calculator), Note("info", (_ROUGH,)), *objections)
 
 

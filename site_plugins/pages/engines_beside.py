@@ -100,5 +100,4 @@ def _reason(report: Report) -> str:
         return report.errors[0].message
     if report.capacity is not None and report.capacity.fits:
         return ""
-    objections = [warning for warning in report.warnings if "does not start" in warning]
-    return objections[0] if objections else "one request does not fit."
+    return (report.capacity.objection if report.capacity else None) or "one request does not fit."

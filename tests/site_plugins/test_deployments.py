@@ -61,7 +61,9 @@ def test_the_largest_is_quoted_where_none_serves_a_few() -> None:
 def test_a_deployment_that_stops_later_is_not_quoted_and_says_why() -> None:
     objection = "max_num_seqs of 1,024 needs 1,024 state blocks: vLLM stops at CUDA graph capture."
     first, second = deployment(1, 5.0), deployment(2, 8.0)
-    stopping = replace(first, report=replace(first.report, warnings=(objection,)))
+    assert first.report.capacity is not None
+    capacity = replace(first.report.capacity, objection=objection)
+    stopping = replace(first, report=replace(first.report, capacity=capacity))
     quoted = headline_deployment((stopping, second))
     assert quoted is not None
     assert quoted.name == "2 × H200"

@@ -60,7 +60,7 @@ def answer_sglang(request: Request) -> Report:
     settings = resolve_settings(request, config, model, layout)
     weights, reason = weights_of(config, model.dtype, settings)
     free = free_memory(request, settings, weights)
-    planned, objections = _fitted(layout, config, model, settings, free)
+    planned, objection = _fitted(layout, config, model, settings, free)
     held = held_parts(planned, settings, layout.num_hidden_layers)
     one = request_section(held, settings)
     taxes = taxes_of(held)
@@ -73,14 +73,14 @@ def answer_sglang(request: Request) -> Report:
         layout=layout_section(layout, planned, settings),
         plan=plan_section(planned, settings),
         request=one,
-        capacity=capacity_section(planned, one, settings),
+        capacity=capacity_section(planned, one, settings, objection),
         tax=Tax(
             causes=tuple(TaxCause(name=name, bytes=amount) for name, amount in taxes.items()),
             bytes=sum(taxes.values()),
         ),
         weights=weights_section(weights, subject.published_weights, None, reason),
         derivation=derive(model, planned, settings),
-        warnings=(*objections, *_warnings(layout, planned, settings, subject, free, weights)),
+        warnings=(*([objection] if objection else []), *_warnings(layout, planned, settings, subject, free, weights)),
         sources=(Source(id="engine", kind="pinned", ref=f"SGLang {VERSION}, its wheel", checked=""), *subject.sources),
     )
 
@@ -111,15 +111,15 @@ def _check_fields(request: Request) -> None:
 
 def _fitted(
     layout: Layout, config: ModelConfig, model: ServedModel, settings: SglangSettings, free: FreeMemory | None
-) -> tuple[SglangPlan, tuple[str, ...]]:
-    """The plan; where an estimate leaves no room the cells alone, with the engine's objection as a warning."""
+) -> tuple[SglangPlan, str | None]:
+    """The plan; where an estimate leaves no room the cells alone, and the engine's objection."""
     if free is None or free.kind == "given":
-        return plan(layout, config, model, settings, None if free is None else (free.before_gib, free.after_gib)), ()
+        return plan(layout, config, model, settings, None if free is None else (free.before_gib, free.after_gib)), None
     try:
-        return plan(layout, config, model, settings, (free.before_gib, free.after_gib)), ()
+        return plan(layout, config, model, settings, (free.before_gib, free.after_gib)), None
     except EngineRefusal as error:
         cells = plan(layout, config, model, settings, None)
-        return cells, (f"By the estimate of the free memory SGLang does not start: {error.errors[0].message}",)
+        return cells, f"By the estimate of the free memory SGLang does not start: {error.errors[0].message}"
 
 
 def _warnings(

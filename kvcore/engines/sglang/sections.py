@@ -201,8 +201,17 @@ def request_section(held: Sequence[HeldPart], settings: SglangSettings) -> Reque
     )
 
 
-def capacity_section(plan: SglangPlan, request: RequestReport, settings: SglangSettings) -> Capacity:
-    """Tokens and requests of the pools; without free memory nothing is known."""
+def capacity_section(
+    plan: SglangPlan, request: RequestReport, settings: SglangSettings, objection: str | None
+) -> Capacity:
+    """Tokens and requests of the pools; without free memory nothing is known.
+
+    Args:
+        plan: How SGLang bills the layout, and what fits.
+        request: What one request of the longest context takes.
+        settings: SGLang's settings after defaults.
+        objection: Why SGLang does not start by an estimate of the free memory; None where it does, or nothing is known.
+    """
     pools = plan.pools
     if pools is None:
         nothing = Concurrency(engine_log=None, held=None, plain=None)
@@ -212,7 +221,8 @@ def capacity_section(plan: SglangPlan, request: RequestReport, settings: SglangS
             tokens=Tokens(engine_log=None, per_token_pool=None),
             max_model_len_that_fits=None,
             binds=None,
-            fits=True,
+            fits=False if objection else None,
+            objection=objection,
         )
     limits = held_limits(plan, pools, settings)
     binds = min(limits, key=lambda name: limits[name])

@@ -18,7 +18,7 @@ from kvcore.engines.vllm.plan import Plan, fill, plan
 from kvcore.engines.vllm.profile import Profile
 from kvcore.engines.vllm.profiles import find_profile, release_notes
 from kvcore.engines.vllm.quantization_checks import check_quantization
-from kvcore.engines.vllm.reuse import state_warnings
+from kvcore.engines.vllm.reuse import capture_objection, draft_warnings
 from kvcore.engines.vllm.sections import budget_section, capacity_section, layout_section, plan_section, request_section
 from kvcore.engines.vllm.settings import EngineSettings, resolve_settings
 from kvcore.engines.vllm.weighing import known_weights
@@ -179,8 +179,17 @@ def _remedies(result: Answer) -> tuple[str, ...]:
 
 
 def _capacity(result: Answer) -> Capacity:
-    """The capacity, over all data-parallel ranks too."""
-    return capacity_section(result.plan, result.charge, result.budget, ranks=result.settings.data_parallel_size)
+    """The capacity, over all data-parallel ranks too, with the first reason why the engine does not come up."""
+    found = capacity_section(result.plan, result.charge, result.budget, ranks=result.settings.data_parallel_size)
+    return dataclasses.replace(found, objection=next(iter(_objections(result)), None))
+
+
+def _objections(result: Answer) -> tuple[str, ...]:
+    """Why the engine stops although its cache is planned and a request fits."""
+    settings = result.settings
+    at_capture = capture_objection(result.plan, settings)
+    of_workers = worker_warnings(result.plan.backends, settings.block_size, settings.decode_context_parallel_size)
+    return (*((at_capture,) if at_capture else ()), *of_workers)
 
 
 def _interval(result: Answer) -> CapacityInterval | None:
@@ -233,10 +242,7 @@ def _warnings(result: Answer) -> tuple[str, ...]:
         warnings.append("Tensor parallelism exceeds the KV heads: heads are stored on several GPUs.")
     if any(item.stored.split == "whole" for item in result.plan.parts) and result.settings.tensor_parallel_size > 1:
         warnings.append("The latent cache is stored whole on every GPU: tensor parallelism does not divide it.")
-    warnings.extend(state_warnings(result.plan, result.settings))
-    given = result.settings
-    warnings.extend(worker_warnings(result.plan.backends, given.block_size, given.decode_context_parallel_size))
-    return tuple(warnings)
+    return (*warnings, *_objections(result), *draft_warnings(result.settings))
 
 
 def _sources(result: Answer) -> tuple[Source, ...]:

@@ -14,9 +14,6 @@ from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.engines.vllm.specs import MambaSpec
 from kvcore.report.report import Step
 
-STOPS_AT_CAPTURE = "stops at CUDA graph capture"
-"""In a warning: the cache is planned, but the engine does not come up with these settings."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Reuse:
@@ -113,17 +110,21 @@ def reuse_steps(plan: Plan, settings: EngineSettings, block_bytes: int) -> Itera
     )
 
 
-def state_warnings(plan: Plan, settings: EngineSettings) -> Iterator[str]:
-    """Deployments the engine starts to plan and then cannot run, or runs slower than asked."""
+def capture_objection(plan: Plan, settings: EngineSettings) -> str | None:
+    """Why the engine stops at CUDA graph capture, which runs every sequence at once; None where it does not."""
     states = [group for group in plan.groups if isinstance(group.specs[0], MambaSpec)]
     seqs, blocks = settings.max_num_seqs, plan.num_gpu_blocks
-    if states and blocks is not None and plan.fit is not None and plan.fit.fits and seqs > blocks:
-        yield (
-            f"max_num_seqs of {seqs:,} needs {seqs:,} state blocks, the pool has {blocks:,}: vLLM "
-            f"{settings.profile.version} {STOPS_AT_CAPTURE}. Lower max_num_seqs to at most {blocks:,}, or give "
-            "the cache more memory."
-        )
-    width = 1 + settings.num_speculative_tokens
+    if not states or blocks is None or plan.fit is None or not plan.fit.fits or seqs <= blocks:
+        return None
+    return (
+        f"max_num_seqs of {seqs:,} needs {seqs:,} state blocks, the pool has {blocks:,}: vLLM {settings.profile.version} "
+        f"stops at CUDA graph capture. Lower max_num_seqs to at most {blocks:,}, or give the cache more memory."
+    )
+
+
+def draft_warnings(settings: EngineSettings) -> Iterator[str]:
+    """Settings under which fewer sequences than asked for advance in a step."""
+    seqs, width = settings.max_num_seqs, 1 + settings.num_speculative_tokens
     if width > 1 and seqs * width > settings.max_num_batched_tokens:
         at_once = settings.max_num_batched_tokens // width
         yield (

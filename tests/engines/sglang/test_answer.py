@@ -174,7 +174,18 @@ def test_an_estimate_that_leaves_no_room_answers_the_layout_and_warns() -> None:
 
     assert report.capacity is not None
     assert report.capacity.tokens.engine_log is None
-    assert any("does not start" in warning for warning in report.warnings)
+    assert report.capacity.fits is False
+    assert report.capacity.objection is not None
+    assert "does not start" in report.capacity.objection
+    assert report.capacity.objection in report.warnings
+
+
+def test_without_free_memory_nothing_is_known_to_fit() -> None:
+    report = ask(DENSE)
+
+    assert report.capacity is not None
+    assert report.capacity.fits is None
+    assert report.capacity.objection is None
 
 
 SIZED = {**DENSE, "intermediate_size": 4096, "vocab_size": 32_000}

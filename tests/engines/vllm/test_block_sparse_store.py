@@ -58,5 +58,9 @@ def test_ranks_that_share_tokens_are_planned_with_a_warning() -> None:
 def test_a_block_the_sparse_kernels_cannot_take_is_planned_with_a_warning() -> None:
     found = report(block_size=64)
     assert page_bytes(found) == 64 * (4 * 2 * HEAD * 2 + 3 * INDEX * 2)
-    assert any("workers will not start" in text for text in found.warnings)
-    assert not any("workers will not start" in text for text in report().warnings)
+    assert found.capacity is not None
+    assert "workers will not start" in (found.capacity.objection or "")
+    assert found.capacity.objection in found.warnings
+    usual = report().capacity
+    assert usual is not None
+    assert usual.objection is None

@@ -58,9 +58,13 @@ def test_prefix_caching_changes_the_estimate_through_the_align_copies_alone() ->
 
 def test_more_sequences_than_blocks_stop_the_engine() -> None:
     blocks = (40 << 30) // BLOCK
-    (warning,) = [text for text in report().warnings if "state blocks" in text]
-    assert f"max_num_seqs of 1,024 needs 1,024 state blocks, the pool has {blocks:,}" in warning
-    assert not any("state blocks" in text for text in report(max_num_seqs=blocks).warnings)
+    stopping, running = report(), report(max_num_seqs=blocks)
+    assert stopping.capacity is not None
+    assert running.capacity is not None
+    objection = stopping.capacity.objection or ""
+    assert f"max_num_seqs of 1,024 needs 1,024 state blocks, the pool has {blocks:,}" in objection
+    assert objection in stopping.warnings
+    assert running.capacity.objection is None
 
 
 def test_sequences_whose_drafts_exceed_a_step_are_pointed_out() -> None:
