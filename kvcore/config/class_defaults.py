@@ -9,12 +9,9 @@ from typing import Any
 from kvcore.config.decoder_defaults import DECODER_DEFAULTS
 from kvcore.config.state_defaults import STATE_DEFAULTS
 
-_MORE: Mapping[str, Mapping[str, Any]] = {}
-"""Keys of mechanisms beyond plain attention, by model type; added to the decoder's own defaults."""
-
 CLASS_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    name: {**DECODER_DEFAULTS.get(name, {}), **STATE_DEFAULTS.get(name, {}), **_MORE.get(name, {})}
-    for name in (*DECODER_DEFAULTS, *STATE_DEFAULTS, *_MORE)
+    name: {**DECODER_DEFAULTS.get(name, {}), **STATE_DEFAULTS.get(name, {})}
+    for name in (*DECODER_DEFAULTS, *STATE_DEFAULTS)
 }
 """Class defaults by model type."""
 

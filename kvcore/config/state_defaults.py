@@ -1,6 +1,6 @@
 """Class defaults of models that keep a state per request.
 
-Source of each row: the defaults of the configuration class of transformers 5.16 named by its ``model_type``, and of vLLM
+Source of each row: the defaults of the configuration class of transformers 5.20 named by its ``model_type``, and of vLLM
 0.33.0's own `KimiLinearConfig`.
 """
 

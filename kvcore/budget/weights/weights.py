@@ -21,6 +21,12 @@ from kvcore.errors import config_error
 
 PLATFORM = Platform()
 
+MOST_LAYERS = 2000
+"""Deeper models are not weighed: no published one has as many, and a made-up one must not cost seconds."""
+
+MALFORMED = (TypeError, ValueError, KeyError, IndexError, AttributeError, ArithmeticError)
+"""What builders raise on values no published config has; engines answer for the cache all the same."""
+
 
 @dataclass(frozen=True)
 class Checkpoint:

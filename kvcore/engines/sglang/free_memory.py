@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kvcore.arithmetic import GIB
-from kvcore.budget.weights import Checkpoint, ModelWeights, checkpoint_of, network_of, weigh
+from kvcore.budget.weights import MALFORMED, MOST_LAYERS, Checkpoint, ModelWeights, checkpoint_of, network_of, weigh
 from kvcore.budget.weights.drafter import DrafterNetwork
 from kvcore.budget.weights.families.drafters import own_drafter
 from kvcore.budget.weights.kernels import Platform
@@ -24,10 +24,6 @@ COMMUNICATORS_GIB = 0.5
 
 INTERVAL_GIB = (-1.0, 0.5)
 """By how much the memory for pools may differ from the estimate: assumed."""
-
-MOST_LAYERS = 2000
-MALFORMED = (TypeError, ValueError, KeyError, IndexError, AttributeError, ArithmeticError)
-"""What the builders of weights raise on values no published config has; the cache is answered all the same."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from kvcore.arithmetic import GIB
+from kvcore.arithmetic import GIB, cdiv
 from kvcore.engines.sglang.cells import FULL, STATE, WINDOW
 from kvcore.engines.sglang.charge import BilledPart, HeldPart, parts_of, tokens_held, window_tokens_held
 from kvcore.engines.sglang.free_memory import FreeMemory
@@ -81,7 +81,7 @@ def layout_section(layout: Layout, plan: SglangPlan, settings: SglangSettings) -
         bytes_per_token=_per_token(parts, here),
         bytes_per_request=sum(_on(part, here) * part.cell.bytes for part in parts if part.pool == STATE),
         bytes_per_token_partition=sum(
-            -(-len(part.layer_indices) * _over_ranks(part, settings) // part.cell.tokens_per_entry)
+            cdiv(len(part.layer_indices) * _over_ranks(part, settings), part.cell.tokens_per_entry)
             for part in parts
             if part.pool == FULL
         ),
@@ -102,7 +102,7 @@ def _per_token(parts: Sequence[BilledPart], here: range) -> int:
         ),
         Fraction(0),
     )
-    return -(-exact.numerator // exact.denominator)
+    return cdiv(exact.numerator, exact.denominator)
 
 
 def _on(part: BilledPart, here: range) -> int:
@@ -171,7 +171,7 @@ def _groups(plan: SglangPlan, settings: SglangSettings) -> list[GroupReport]:
                 layers=len(layers),
                 block_size=1 if is_state else page,
                 page_size_bytes=int(width[pool] * (1 if is_state else page)),
-                blocks_per_request=settings.state_reuse.slots_per_request if is_state else -(-tokens[pool] // page),
+                blocks_per_request=settings.state_reuse.slots_per_request if is_state else cdiv(tokens[pool], page),
                 parts=tuple(part.name for part in parts),
             )
         )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kvcore.arithmetic import GIB
+from kvcore.arithmetic import GIB, MIB
 from kvcore.catalog.gpus import Gpu, find_gpu
 from kvcore.config import ModelConfig
 from kvcore.dtypes import canonical
@@ -237,7 +237,7 @@ def _gpu_mib(gpu: Gpu, request: Request) -> int:
     if gpu.nvidia_smi_mib is not None:
         return gpu.nvidia_smi_mib
     if gpu.usable_bytes is not None:
-        return gpu.usable_bytes >> 20
+        return gpu.usable_bytes // MIB
     rule = "the catalogue does not know this GPU's memory"
     raise refusal("gpu", gpu.name, rule, "Give gpu_memory_gib instead of the GPU's name.")
 

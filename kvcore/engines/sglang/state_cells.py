@@ -1,5 +1,6 @@
 """States of one layer and one request in the bytes SGLang's slots take."""
 
+import math
 from dataclasses import dataclass
 
 from kvcore.dtypes import ELEMENT_BYTES
@@ -39,10 +40,7 @@ def state_cell(cache: StateCache, attn_tp_size: int, temporal_dtype: str) -> Sta
     formulas, values = [], []
     for tensor in tensors:
         width = ELEMENT_BYTES[CONV_DTYPE if tensor.role == "conv" else temporal_dtype]
-        elements = 1
-        for dimension in tensor.shape:
-            elements *= dimension
-        total += elements * width
+        total += math.prod(tensor.shape) * width
         formulas.append(f"{tensor.formula} × {tensor.role} bytes")
         values.append(f"{tensor.substituted} × {width}")
     has_recurrent = any(tensor.role == "temporal" for tensor in tensors)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from kvcore.arithmetic import round_up
 from kvcore.engines.vllm.grouping import CacheGroup
 from kvcore.engines.vllm.profile import PrintedTokens
 from kvcore.engines.vllm.specs import ChargeContext
@@ -42,7 +43,7 @@ def bytes_per_block(groups: Sequence[CacheGroup], *, block_outermost: bool) -> i
         return max(sum(spec.block_stride_bytes * count for spec, count in group.counted_specs) for group in groups)
     widest = max(group.page_size_bytes for group in groups)
     alignment = math.lcm(*(spec.stride_alignment for group in groups for spec, _ in group.counted_specs))
-    return -(-widest // alignment) * alignment
+    return round_up(widest, alignment)
 
 
 def project(group: CacheGroup, stage: int) -> CacheGroup:

@@ -20,9 +20,10 @@ from kvcore.layout.layout import Layout
 from kvcore.layout.pooled_indexer import PooledIndexerCache, TailRingCache
 
 ARCHITECTURES_BY_RELEASE: Mapping[str, tuple[str, ...]] = {
-    "0.17.0": (
-        "AXK1ForCausalLM", "BailingMoeV2_5ForCausalLM", "Qwen3_5ForConditionalGeneration",
-        "Qwen3_5MoeForConditionalGeneration",
+    "0.11.0": (
+        "BailingMoeV2ForCausalLM", "BertForTokenClassification", "CwmForCausalLM", "DeepseekV32ForCausalLM",
+        "DotsOCRForCausalLM", "LongcatFlashForCausalLM", "NemotronH_Nano_VL_V2", "Olmo3ForCausalLM",
+        "Qwen3VLForConditionalGeneration", "Qwen3VLMoeForConditionalGeneration",
     ),
     "0.11.1": (
         "AfmoeForCausalLM", "BertSpladeSparseEmbeddingModel", "DeepseekOCRForCausalLM", "FlexOlmoForCausalLM",
@@ -30,76 +31,75 @@ ARCHITECTURES_BY_RELEASE: Mapping[str, tuple[str, ...]] = {
         "ModernBertForTokenClassification", "PaddleOCRVLForConditionalGeneration", "PanguEmbeddedForCausalLM",
         "PanguUltraMoEForCausalLM", "Qwen3OmniMoeForConditionalGeneration",
     ),
+    "0.12.0": (
+        "HunYuanVLForConditionalGeneration", "MistralLarge3ForCausalLM",
+    ),
     "0.13.0": (
         "AudioFlamingo3ForConditionalGeneration", "Jais2ForCausalLM",
-    ),
-    "0.11.0": (
-        "BailingMoeV2ForCausalLM", "BertForTokenClassification", "CwmForCausalLM", "DeepseekV32ForCausalLM",
-        "DotsOCRForCausalLM", "LongcatFlashForCausalLM", "NemotronH_Nano_VL_V2", "Olmo3ForCausalLM",
-        "Qwen3VLForConditionalGeneration", "Qwen3VLMoeForConditionalGeneration",
-    ),
-    "0.28.0": (
-        "BailingMoeV3ForCausalLM", "MuseGlimmerForCausalLM", "MuseGlimmerForConditionalGeneration",
-    ),
-    "0.26.0": (
-        "BertForMaskedLM", "LongcatFlashNgramForCausalLM", "RobertaForTokenClassification",
-        "XLMRobertaForTokenClassification",
-    ),
-    "0.15.0": (
-        "BgeM3EmbeddingModel", "Eagle2_5_VLForConditionalGeneration", "Glm4MoeLiteForCausalLM",
-        "KimiK25ForConditionalGeneration", "Molmo2ForConditionalGeneration", "Step3p5ForCausalLM",
-    ),
-    "0.21.0": (
-        "Cohere2MoeForCausalLM", "LagunaForCausalLM", "MiMoV2ForCausalLM", "MiMoV2OmniForCausalLM",
-    ),
-    "0.16.0": (
-        "DeepseekOCR2ForCausalLM", "FunAudioChatForConditionalGeneration", "GlmMoeDsaForCausalLM",
-        "GlmOcrForConditionalGeneration", "OpenPanguVLForConditionalGeneration", "Qwen3ASRForConditionalGeneration",
-    ),
-    "0.20.0": (
-        "DeepseekV4ForCausalLM", "Exaone4_5_ForConditionalGeneration", "HYV3ForCausalLM", "Ministral3ForCausalLM",
-        "Param2MoEForCausalLM", "Phi4ForCausalLMV", "TeleChat3ForCausalLM",
-    ),
-    "0.30.0": (
-        "DeepseekV4ForConditionalGeneration", "Glm5NextForCausalLM", "Glm5NextForConditionalGeneration",
-        "K2HorizonForCausalLM", "NanbeigeForCausalLM",
     ),
     "0.14.0": (
         "ExaoneMoEForCausalLM", "GlmAsrForConditionalGeneration", "IQuestCoderForCausalLM",
         "IsaacForConditionalGeneration", "Lfm2VlForConditionalGeneration",
         "LlamaBidirectionalForSequenceClassification", "LlamaBidirectionalModel", "MiMoV2FlashForCausalLM",
     ),
-    "0.27.0": (
-        "ExaoneMoeForCausalLM", "KimiK3ForConditionalGeneration", "Qwen3_5ForCausalLM", "Qwen3_5MoeForCausalLM",
-        "VaultGemmaForCausalLM",
+    "0.15.0": (
+        "BgeM3EmbeddingModel", "Eagle2_5_VLForConditionalGeneration", "Glm4MoeLiteForCausalLM",
+        "KimiK25ForConditionalGeneration", "Molmo2ForConditionalGeneration", "Step3p5ForCausalLM",
     ),
-    "0.19.0": (
-        "Gemma4ForCausalLM", "Gemma4ForConditionalGeneration",
+    "0.16.0": (
+        "DeepseekOCR2ForCausalLM", "FunAudioChatForConditionalGeneration", "GlmMoeDsaForCausalLM",
+        "GlmOcrForConditionalGeneration", "OpenPanguVLForConditionalGeneration", "Qwen3ASRForConditionalGeneration",
     ),
-    "0.23.0": (
-        "Gemma4UnifiedForConditionalGeneration", "Step3p7ForConditionalGeneration",
-    ),
-    "0.29.0": (
-        "GraniteMoeSWAForCausalLM", "GraniteSWAForCausalLM",
+    "0.17.0": (
+        "AXK1ForCausalLM", "BailingMoeV2_5ForCausalLM", "Qwen3_5ForConditionalGeneration",
+        "Qwen3_5MoeForConditionalGeneration",
     ),
     "0.18.0": (
         "HCXVisionV2ForCausalLM", "HyperCLOVAXForCausalLM", "OlmoHybridForCausalLM", "SarvamMLAForCausalLM",
         "SarvamMoEForCausalLM",
     ),
-    "0.12.0": (
-        "HunYuanVLForConditionalGeneration", "MistralLarge3ForCausalLM",
+    "0.19.0": (
+        "Gemma4ForCausalLM", "Gemma4ForConditionalGeneration",
+    ),
+    "0.20.0": (
+        "DeepseekV4ForCausalLM", "Exaone4_5_ForConditionalGeneration", "HYV3ForCausalLM", "Ministral3ForCausalLM",
+        "Param2MoEForCausalLM", "Phi4ForCausalLMV", "TeleChat3ForCausalLM",
+    ),
+    "0.21.0": (
+        "Cohere2MoeForCausalLM", "LagunaForCausalLM", "MiMoV2ForCausalLM", "MiMoV2OmniForCausalLM",
     ),
     "0.22.0": (
         "InternS2PreviewForConditionalGeneration", "MellumForCausalLM", "MiniCPMV4_6ForConditionalGeneration",
     ),
-    "0.33.0": (
-        "Kolibri1ForCausalLM",
+    "0.23.0": (
+        "Gemma4UnifiedForConditionalGeneration", "Step3p7ForConditionalGeneration",
     ),
     "0.24.0": (
         "MiniMaxM3SparseForCausalLM", "MiniMaxM3SparseForConditionalGeneration",
     ),
+    "0.26.0": (
+        "BertForMaskedLM", "LongcatFlashNgramForCausalLM", "RobertaForTokenClassification",
+        "XLMRobertaForTokenClassification",
+    ),
+    "0.27.0": (
+        "ExaoneMoeForCausalLM", "KimiK3ForConditionalGeneration", "Qwen3_5ForCausalLM", "Qwen3_5MoeForCausalLM",
+        "VaultGemmaForCausalLM",
+    ),
+    "0.28.0": (
+        "BailingMoeV3ForCausalLM", "MuseGlimmerForCausalLM", "MuseGlimmerForConditionalGeneration",
+    ),
+    "0.29.0": (
+        "GraniteMoeSWAForCausalLM", "GraniteSWAForCausalLM",
+    ),
+    "0.30.0": (
+        "DeepseekV4ForConditionalGeneration", "Glm5NextForCausalLM", "Glm5NextForConditionalGeneration",
+        "K2HorizonForCausalLM", "NanbeigeForCausalLM",
+    ),
+    "0.33.0": (
+        "Kolibri1ForCausalLM",
+    ),
 }  # fmt: skip
-"""Architectures by the first release that has a class for them."""
+"""Architectures by the first release that has a class for them, oldest first."""
 
 FIRST_RELEASE: Mapping[str, str] = {
     architecture: release
@@ -126,6 +126,8 @@ def check_release(architecture: str, engine_version: str | None) -> None:
 
 
 KNOWN_FROM = "0.33.0"
+"""Release whose rules for the mechanisms below were read."""
+
 RECENT_MECHANISMS: tuple[type[Cache], ...] = (
     BlockSparseCache, IndexKeyCache, CompressedIndexerCache, CompressedLatentCache, CompressorStateCache,
     WindowLatentCache, PooledIndexerCache, TailRingCache,

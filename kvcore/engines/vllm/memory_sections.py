@@ -17,6 +17,20 @@ from kvcore.subject import Subject
 
 PUBLISHED_KEYS = ("safetensors_bytes", "total_size_bytes")
 
+LOGGED_BUDGET = (
+    "A logged budget holds for the context length, batch sizes, parallel sizes and release it was logged under: activations "
+    "move with max_num_batched_tokens, max_num_seqs and, for latent attention, max_model_len; CUDA graphs with "
+    "max_num_seqs; and what is taken off at all with the release."
+)
+
+ESTIMATED = (
+    "The budget is estimated: weights are computed, activations, CUDA graphs and memory outside PyTorch are fitted on "
+    "public logs. The interval held 80 % of logs that were left out."
+)
+
+SYSTEM_MINIMUM = 3 * GIB // 2
+"""What contexts, communicators and allocations after start-up take outside the share in use."""
+
 
 def weights_section(
     weights: ModelWeights | None, published: Mapping[str, Any], whole_bytes: int | None, reason: str
@@ -92,19 +106,6 @@ def memory_warnings(
     return tuple(warnings)
 
 
-LOGGED_BUDGET = (
-    "A logged budget holds for the context length, batch sizes, parallel sizes and release it was logged under: activations "
-    "move with max_num_batched_tokens, max_num_seqs and, for latent attention, max_model_len; CUDA graphs with "
-    "max_num_seqs; and what is taken off at all with the release."
-)
-ESTIMATED = (
-    "The budget is estimated: weights are computed, activations, CUDA graphs and memory outside PyTorch are fitted on "
-    "public logs. The interval held 80 % of logs that were left out."
-)
-SYSTEM_MINIMUM = 3 << 29
-"""1.5 GiB: what contexts, communicators and allocations after start-up take outside the share in use."""
-
-
 def _misses_drafter(request: Request, weights: ModelWeights | None) -> bool:
     """Whether a drafter with tensors of its own is not among the weights taken off."""
     if request.speculative_config is None or request.speculative_config.method in NOTHING_CACHED:
@@ -121,8 +122,8 @@ def _estimate_warnings(request: Request, settings: EngineSettings, budget: Budge
     slack = next((reserve.bytes for reserve in budget.reserves if reserve.name == "left to the system"), None)
     if slack is not None and slack < SYSTEM_MINIMUM:
         warnings.append(
-            f"Only {slack / GIB:.2f} GiB are left outside gpu_memory_utilization: below about 1.5 GiB start-up may run out of "
-            "memory."
+            f"Only {slack / GIB:.2f} GiB are left outside gpu_memory_utilization: below about {SYSTEM_MINIMUM / GIB:g} GiB "
+            "start-up may run out of memory."
         )
     if settings.gpu.name == "GB10":
         warnings.append("The GPU shares its memory with the host: what the host uses is not free for the cache.")

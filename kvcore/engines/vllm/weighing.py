@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from kvcore.budget.weights import Checkpoint, ModelWeights, checkpoint_of, network_of, weigh
+from kvcore.budget.weights import MALFORMED, MOST_LAYERS, Checkpoint, ModelWeights, checkpoint_of, network_of, weigh
 from kvcore.budget.weights.drafter import DrafterNetwork
 from kvcore.budget.weights.families.drafters import own_drafter, whole_drafter
 from kvcore.budget.weights.kernels import HOPPER, Platform
@@ -24,11 +24,6 @@ TOWERS_ONCE_FROM = (0, 33, 0)
 
 SHARES_FROM = (0, 33, 0)
 """Release from which what a drafter shares with the model was read (vLLM 0.33.0 `load_eagle_model`)."""
-
-MOST_LAYERS = 2000
-
-MALFORMED = (TypeError, ValueError, KeyError, IndexError, AttributeError, ArithmeticError)
-"""What builders raise on values no published config has; the cache is answered all the same."""
 
 
 @lru_cache(maxsize=16)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from kvcore.arithmetic import cdiv
 from kvcore.budget.weights.decoder import EVERYWHERE, Builder, Decoder
 from kvcore.budget.weights.modules import Experts, Module, linear, norm
 from kvcore.budget.weights.parts.attention import AttentionSizes, grouped_query, output_projection, qkv
@@ -17,7 +18,7 @@ def mamba_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:
     hidden = config.hidden_size
     inner = config.integer("intermediate_size", config.integer("expand", 2) * hidden)
     steps = config.get("time_step_rank", "auto")
-    rank = -(-hidden // 16) if steps == "auto" else size(config, "time_step_rank")
+    rank = cdiv(hidden, 16) if steps == "auto" else size(config, "time_step_rank")
     return mamba1_modules(
         "mixer.", hidden, inner, size(config, "state_size"), size(config, "conv_kernel"), rank,
         conv_bias=bool(config.get("use_conv_bias", True)), bias=bool(config.get("use_bias", False)),
