@@ -16,14 +16,14 @@ from kvcore.errors import FieldError, InputError, KvcoreError, input_error
 from kvcore.layout.edited import edited, rows_of
 from kvcore.permalink import read_link, then_and_now, write_link
 from kvcore.permalink.then_and_now import as_json
-from kvcore.questions import compare, pages, request_mix, splits, sweep, to_csv
+from kvcore.questions import best_split, compare, pages, request_mix, splits, sweep, to_csv
 from kvcore.questions.axes import axis
 from kvcore.questions.changes import changes
 from kvcore.questions.charts import memory_of
 from kvcore.questions.compare import comparison_csv, comparison_json
 from kvcore.questions.curves import curves_csv, iso_curves
 from kvcore.questions.layout_by_hand import layout_by_hand
-from kvcore.questions.solve import solution_json, solve
+from kvcore.questions.solve import BEST_SPLIT, solution_json, solve
 from kvcore.report.charts import explorable
 from kvcore.report.document import Chart, Code, Document, Paragraph
 from kvcore.report.json import to_json
@@ -198,10 +198,13 @@ def _solve(values: Values) -> Mapping[str, Any]:
     if basis not in {"engine_log", "held"}:
         raise input_error("basis", basis, "must be engine_log or held", "Choose one of these.")
     question = str(values.get("question"))
-    solution = solve(question, request, _number(values.get("requests", 1)), gpus, basis)
-    ranked = splits(request, gpus, basis) if question == "best-split" else ()
+    ranked = splits(request, gpus, basis) if question == BEST_SPLIT else ()
+    if ranked:
+        solution = best_split(request, gpus, basis=basis, ranked=ranked)
+    else:
+        solution = solve(question, request, _number(values.get("requests", 1)), gpus, basis)
     reply = _without_config(solution_json(solution))
-    wish = ("--gpus", str(gpus)) if question == "best-split" else ("--requests", str(values.get("requests", 1)))
+    wish = ("--gpus", str(gpus)) if ranked else ("--requests", str(values.get("requests", 1)))
     twin = kvcore_command(request, "solve", question, options=(*wish, "--basis", str(basis)))
     reply["html"] = write(_with_twin(pages.solution_page(solution, ranked), twin))
     if ranked:

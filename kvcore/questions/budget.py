@@ -1,11 +1,19 @@
 """The smallest budget that holds so many requests of a length, in bytes or as a share of the GPU's memory."""
 
-from kvcore.questions.forward import COUNTED, Basis, Fields, ask, ask_or_refused, check, serves, smallest
+from dataclasses import replace
+
+from kvcore.errors import input_error
+from kvcore.questions.forward import COUNTED, Basis, Predicate, ask, ask_or_refused, check, no_figure, serves, smallest
+from kvcore.questions.names import SGLANG, Fields, names_of, with_changes
 from kvcore.questions.solution import Solution
+from kvcore.report.report import Report
 
 _BUDGET_FIELDS = ("kv_cache_memory_bytes", "available_kv_cache_gib", "num_gpu_blocks_override")
 _UTILIZATION_STEPS = 1000
 """Utilization is looked for in thousandths: finer than anyone sets it."""
+
+_SLOT_STEPS = 16
+"""SGLang's states come in whole slots, so a larger share may leave fewer tokens. A slot is worth no more thousandths."""
 
 
 def smallest_budget(fields: Fields, requests: int, basis: Basis = "engine_log") -> Solution:
@@ -17,8 +25,11 @@ def smallest_budget(fields: Fields, requests: int, basis: Basis = "engine_log") 
         basis: Which concurrency counts.
 
     Raises:
-        InputError: The deployment itself cannot be answered.
+        InputError: The deployment itself cannot be answered, or its engine has no flag that states the cache in bytes.
     """
+    if not names_of(fields).cache_bytes:
+        rule = "SGLang has no flag that states the cache in bytes"
+        raise input_error("question", "smallest-budget", rule, "Ask for the smallest share of the GPU's memory.")
     bare = {name: value for name, value in fields.items() if name not in _BUDGET_FIELDS}
     report = ask(bare, ("plan", "request"), kv_cache_memory_bytes=1)
     wish = f"the smallest cache per GPU for {requests:,} requests at once"
@@ -48,45 +59,61 @@ def smallest_budget(fields: Fields, requests: int, basis: Basis = "engine_log") 
 
 
 def smallest_utilization(fields: Fields, requests: int, basis: Basis = "engine_log") -> Solution:
-    """Finds the smallest ``gpu_memory_utilization``, in thousandths, at which the estimated budget holds the requests.
+    """Finds the smallest share of the GPU's memory, in thousandths, at which the estimated budget holds the requests.
+
+    The share is ``gpu_memory_utilization``, SGLang's ``mem_fraction_static``.
 
     Raises:
         InputError: The deployment itself cannot be answered.
     """
+    names = names_of(fields)
     bare = {name: value for name, value in fields.items() if name not in _BUDGET_FIELDS}
-    ask(bare, COUNTED, gpu_memory_utilization=1.0)
-    wish = f"the smallest GPU memory utilization for {requests:,} requests at once"
+    whole = ask(bare, COUNTED, **{names.share: 1.0})
+    words = names.share if names is SGLANG else "utilization"
+    what = names.share if names is SGLANG else "GPU memory utilization"
+    wish = f"the smallest {what} for {requests:,} requests at once"
 
-    def at(step: int) -> float:
-        return step / _UTILIZATION_STEPS
+    def asked(step: int) -> Report | None:
+        return ask_or_refused(bare, COUNTED, **{names.share: step / _UTILIZATION_STEPS})
 
     def holds(step: int) -> bool:
-        return serves(ask_or_refused(bare, COUNTED, gpu_memory_utilization=at(step)), requests, basis)
+        return serves(asked(step), requests, basis)
 
     step = smallest(1, _UTILIZATION_STEPS, holds)
     if step is None:
-        whole = check("utilization 1", ask_or_refused(bare, COUNTED, gpu_memory_utilization=1.0), requests, basis)
         note = "Not even the whole GPU is enough by the estimate: use more GPUs, or a shorter context."
-        return _solution("utilization", wish, bare, None, (whole,), note)
-    checks = [
-        check(
-            f"utilization {at(step)}", ask_or_refused(bare, COUNTED, gpu_memory_utilization=at(step)), requests, basis
-        )
-    ]
-    if step > 1:
-        below = ask_or_refused(bare, COUNTED, gpu_memory_utilization=at(step - 1))
-        checks.append(check(f"utilization {at(step - 1)}", below, requests, basis))
-    note = "By the estimated budget: its interval stands in the report."
-    solved = {**bare, "gpu_memory_utilization": at(step)}
-    return _solution("utilization", wish, solved, at(step), tuple(checks), note)
+        proof = (check(f"{words} 1", whole, requests, basis),)
+        return _solution("utilization", wish, bare, None, proof, no_figure(whole) or note)
+    if names is SGLANG:
+        step = _without_slots_in_the_way(step, holds)
+    at = step / _UTILIZATION_STEPS
+    steps = (step, step - 1) if step > 1 else (step,)
+    checks = tuple(check(f"{words} {one / _UTILIZATION_STEPS}", asked(one), requests, basis) for one in steps)
+    solution = _solution("utilization", wish, with_changes(bare, {names.share: at}), at, checks, "")
+    return replace(solution, note=_estimated(solution.report))
+
+
+def _without_slots_in_the_way(step: int, holds: Predicate) -> int:
+    """The smallest share that serves, also where one between it and the share found does not."""
+    while lower := next((item for item in range(max(1, step - _SLOT_STEPS), step) if holds(item)), 0):
+        step = lower
+    return step
+
+
+def _estimated(report: Report | None) -> str:
+    """What to know about a share: how sure the budget is that it gives."""
+    if report is None or report.budget is None or report.budget.interval_bytes is None:
+        return ""
+    return "By the estimated budget: its interval stands in the report."
 
 
 def _solution(question: str, wish: str, request: Fields, value: float | None, checks: object, note: str) -> Solution:
     is_share = question == "utilization"
+    names = names_of(request)
     return Solution(
         question=question,
         wish=wish,
-        field="gpu_memory_utilization" if is_share else "kv_cache_memory_bytes",
+        field=names.share if is_share else names.cache_bytes,
         value=value,
         unit="" if is_share else "bytes",
         request=dict(request),

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kvcore.answer import answer
-from kvcore.questions.forward import COUNTED, Fields, concurrency
+from kvcore.questions.forward import COUNTED, concurrency
+from kvcore.questions.names import Fields
 from kvcore.report.report import Report
 from kvcore.request_fields import REQUEST_FIELDS
 

@@ -7,7 +7,7 @@ from typing import Any
 from kvcore.answer import answer
 from kvcore.errors import input_error
 from kvcore.questions.cells import csv_cell
-from kvcore.questions.forward import Fields
+from kvcore.questions.names import Fields
 from kvcore.report.json import to_json
 from kvcore.report.report import Report
 

@@ -2,12 +2,13 @@
 
 import math
 
-from kvcore.questions.forward import Basis, Fields, ask, check, concurrency
+from kvcore.questions.forward import Basis, ask, check, concurrency, no_figure
+from kvcore.questions.names import Fields, names_of, with_changes
 from kvcore.questions.solution import Solution
 
 
 def most_requests(fields: Fields, requests: int = 1, basis: Basis = "engine_log") -> Solution:
-    """Finds the most whole requests of ``max_model_len`` tokens that are held at once.
+    """Finds the most whole requests of the deployment's context length that are held at once.
 
     Args:
         fields: The deployment.
@@ -23,17 +24,22 @@ def most_requests(fields: Fields, requests: int = 1, basis: Basis = "engine_log"
     length = report.request.max_model_len if report.request is not None else 0
     wish = f"the most requests of {length:,} tokens at once"
     most = math.floor(found) if found is not None else 0
-    note = "" if most else "Not one request of that length fits, or no budget is known."
+    note = "" if most else no_figure(report) or "Not one request of that length fits."
+    names = names_of(fields)
     # Data-parallel replicas hold as many each; the question is of one.
-    per_replica = fields.get("data_parallel_size") not in {None, 1, "1"}
+    per_replica = fields.get(names.data) not in {None, 1, "1"}
     return Solution(
         question="concurrency",
         wish=f"{wish} on each replica" if per_replica else wish,
         field="concurrency",
         value=most or None,
         unit="requests",
-        request={**fields, "max_model_len": length} if length else dict(fields),
+        request=with_changes(fields, {names.context: length}) if length else dict(fields),
         report=report,
-        checks=tuple(check(f"{wanted:,} requests", report, wanted, basis) for wanted in (most, most + 1) if wanted),
+        checks=tuple(check(_requests(wanted), report, wanted, basis) for wanted in (most, most + 1) if wanted),
         note=note,
     )
+
+
+def _requests(number: int) -> str:
+    return "1 request" if number == 1 else f"{number:,} requests"

@@ -5,8 +5,9 @@ from typing import Any
 
 from kvcore.errors import input_error
 from kvcore.questions.cells import csv_cell
-from kvcore.questions.forward import Basis, Fields
+from kvcore.questions.forward import Basis
 from kvcore.questions.labels import shown
+from kvcore.questions.names import Fields, names_of
 from kvcore.questions.sweep import iso_concurrency
 from kvcore.request_fields import REQUEST_FIELDS
 
@@ -34,7 +35,7 @@ def iso_curves(
     """
     if not over:
         return {"": iso_concurrency(fields, requests, basis)}
-    if over not in _NAMES or over == "max_model_len":
+    if over not in _NAMES or over == names_of(fields).context:
         rule = "curves are drawn for another request field than the context"
         raise input_error("over", over, rule, "Choose one such as tensor_parallel_size.")
     if not 1 <= len(values) <= MOST_CURVES:

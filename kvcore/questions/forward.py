@@ -1,11 +1,12 @@
 """The forward question: every inverse question is answered by asking this one again and again."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from kvcore.answer import answer
 from kvcore.errors import InputError, KvcoreError, input_error
+from kvcore.questions.names import Fields, with_changes
 from kvcore.report.report import Report
 
 MOST_REQUESTS = 10_000_000
@@ -15,9 +16,6 @@ Basis = Literal["engine_log", "held"]
 """Which concurrency counts: the figure the engine logs, or the requests that can run at once."""
 
 Predicate = Callable[[int], bool]
-
-Fields = Mapping[str, Any]
-"""Request fields by name."""
 
 COUNTED = ("capacity",)
 """The section that says how many requests are held: all that a search looks at."""
@@ -49,7 +47,7 @@ def ask(fields: Fields, sections: Collection[str] | None = None, **changes: Any)
     Raises:
         InputError: The question itself cannot be answered.
     """
-    report = answer({name: value for name, value in {**fields, **changes}.items() if value is not None}, sections)
+    report = answer(with_changes(fields, changes), sections)
     if report.errors:
         raise InputError(report.errors)
     return report
@@ -69,6 +67,13 @@ def concurrency(report: Report, basis: Basis) -> float | None:
         return None
     figures = report.capacity.concurrency
     return figures.held if basis == "held" or figures.engine_log is None else figures.engine_log
+
+
+def no_figure(report: Report | None) -> str:
+    """Why nothing can be counted of a deployment that the engine takes; empty where something can, or it is refused."""
+    if report is None or report.capacity is None or report.capacity.fits is not None:
+        return ""
+    return "No budget is known: name the GPU, or give the cache memory."
 
 
 def serves(report: Report | None, requests: int, basis: Basis) -> bool:

@@ -5,7 +5,8 @@ from typing import Any
 from kvcore.budget.budget import ASKS_FOR_ESTIMATE
 from kvcore.errors import input_error
 from kvcore.layout.edited import bare
-from kvcore.questions.forward import Fields, ask
+from kvcore.questions.forward import ask
+from kvcore.questions.names import Fields
 from kvcore.report.json import to_json
 
 _SUBJECT = frozenset({"model", "config", "layout"})

@@ -2,15 +2,17 @@
 
 from typing import Any
 
-from kvcore.questions.forward import COUNTED, Basis, Fields, ask, ask_or_refused, check, largest, serves
+from kvcore.questions.forward import COUNTED, Basis, ask, ask_or_refused, check, largest, no_figure, serves
+from kvcore.questions.names import Fields, names_of, with_changes
 from kvcore.questions.solution import Solution
+from kvcore.report.report import Report
 
 
 def longest_context(fields: Fields, requests: int, basis: Basis = "engine_log") -> Solution:
-    """Finds the longest ``max_model_len`` at which ``requests`` requests of that length are held at once.
+    """Finds the longest ``max_model_len`` (SGLang: ``context_length``) at which so many requests of it are held at once.
 
     Args:
-        fields: The deployment; its own ``max_model_len`` is not used.
+        fields: The deployment; its own context length is not used.
         requests: Requests to serve at once.
         basis: Which concurrency counts.
 
@@ -20,36 +22,37 @@ def longest_context(fields: Fields, requests: int, basis: Basis = "engine_log") 
     Raises:
         InputError: The deployment itself cannot be answered.
     """
-    limit = _limit(fields)
+    name, limit = names_of(fields).context, _limit(fields)
 
-    def holds(length: int) -> bool:
-        return serves(ask_or_refused(fields, COUNTED, max_model_len=length), requests, basis)
+    def at(length: int) -> Report | None:
+        return ask_or_refused(fields, COUNTED, **{name: length})
 
-    length = largest(1, limit, holds)
+    length = largest(1, limit, lambda length: serves(at(length), requests, basis))
     wish = f"the longest context for {requests:,} requests at once"
     if length is None:
-        nothing = check("1 token", ask_or_refused(fields, COUNTED, max_model_len=1), requests, basis)
+        shortest = at(1)
         note = "Not even requests of one token fit that often: raise the budget or lower the number of requests."
-        return _solution(wish, None, fields, (nothing,), note)
-    checks = [check(f"{length:,} tokens", ask_or_refused(fields, COUNTED, max_model_len=length), requests, basis)]
+        checks = (check("1 token", shortest, requests, basis),)
+        return _solution(wish, name, None, fields, checks, no_figure(shortest) or note)
+    found = [check(f"{length:,} tokens", at(length), requests, basis)]
     if length < limit:
-        beyond = ask_or_refused(fields, COUNTED, max_model_len=length + 1)
-        checks.append(check(f"{length + 1:,} tokens", beyond, requests, basis))
+        found.append(check(f"{length + 1:,} tokens", at(length + 1), requests, basis))
     note = "the model's own limit" if length == limit else ""
-    return _solution(wish, length, {**fields, "max_model_len": length}, tuple(checks), note)
+    return _solution(wish, name, length, with_changes(fields, {name: length}), tuple(found), note)
 
 
 def _limit(fields: Fields) -> int:
-    report = ask(fields, ("inputs",), max_model_len=None if "layout" not in fields else fields.get("max_model_len"))
-    value: Any = report.inputs["max_model_len"].value
+    name = names_of(fields).context
+    report = ask(fields, ("inputs",), **{name: None if "layout" not in fields else fields.get(name)})
+    value: Any = report.inputs[name].value
     return int(value)
 
 
-def _solution(wish: str, value: int | None, request: Fields, checks: Any, note: str) -> Solution:
+def _solution(wish: str, name: str, value: int | None, request: Fields, checks: Any, note: str) -> Solution:
     return Solution(
         question="longest-context",
         wish=wish,
-        field="max_model_len",
+        field=name,
         value=value,
         unit="tokens",
         request=dict(request),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kvcore.engines.vllm.answer import work_out
 from kvcore.engines.vllm.plan import Plan
 from kvcore.errors import KvcoreError
-from kvcore.questions.forward import Fields
+from kvcore.questions.names import Fields
 from kvcore.request import parse_request
 
 NO_MEMORY = "no memory is left for the cache beside the weights"

@@ -6,7 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from kvcore.errors import input_error
-from kvcore.questions.forward import Fields, ask
+from kvcore.questions.forward import ask
+from kvcore.questions.names import SGLANG, Fields, names_of
+from kvcore.report.report import Capacity, Report
 
 MOST_LENGTHS = 256
 _PERCENTILE = Fraction(95, 100)
@@ -31,12 +33,13 @@ class MixAnswer:
     """Requests held at once under a mix.
 
     Attributes:
-        usable_blocks: Blocks of the pool without the null block.
+        usable_blocks: Blocks of the pool without the null block; of SGLang's pools what the scarcest has.
         blocks: Blocks a request of each length holds at its end, in the order of the mix.
         average: Usable blocks divided by the mean number of blocks of a request.
         percentile_tokens: Length that 95 % of requests do not exceed.
         percentile: Requests at once if all were of that length.
         longest: Requests at once if all were as long as the longest of the mix.
+        unit: What ``usable_blocks`` and ``blocks`` count: blocks, or the name of SGLang's scarcest pool.
     """
 
     usable_blocks: int
@@ -45,6 +48,21 @@ class MixAnswer:
     percentile_tokens: int
     percentile: Fraction
     longest: Fraction
+    unit: str = "blocks"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pool:
+    """What a pool has, what a request of each length takes of it, and in which unit."""
+
+    usable: int
+    needs: Mapping[int, int]
+    unit: str = "blocks"
+
+    def mean(self, mix: Sequence[Length]) -> Fraction:
+        """What a request of the mix takes on average."""
+        total = sum((length.weight for length in mix), Fraction(0))
+        return sum((length.weight * self.needs[length.tokens] for length in mix), Fraction(0)) / total
 
 
 def request_mix(fields: Fields, lengths: Sequence[Mapping[str, Any]]) -> MixAnswer:
@@ -64,27 +82,32 @@ def request_mix(fields: Fields, lengths: Sequence[Mapping[str, Any]]) -> MixAnsw
     report = ask(fields, ("capacity", "request"))
     capacity = report.capacity
     if capacity is None or capacity.num_gpu_blocks is None or report.request is None:
-        raise input_error(
-            "kv_cache_memory_bytes", None, "a mix needs a budget under which the engine starts", "Give one."
-        )
-    limit = report.request.max_model_len
-    longest = max(mix, key=lambda length: length.tokens)
-    if longest.tokens > limit:
-        rule = f"a request of the mix is longer than max_model_len ({limit:,} tokens)"
-        raise input_error("lengths", longest.tokens, rule, "Raise max_model_len or shorten the request.")
-    blocks = {length.tokens: _held_blocks(fields, length.tokens) for length in mix}
-    usable = capacity.num_gpu_blocks - 1
-    total = sum((length.weight for length in mix), Fraction(0))
-    mean = sum((length.weight * blocks[length.tokens] for length in mix), Fraction(0)) / total
-    percentile = _percentile(mix, total)
+        names = names_of(fields)
+        rule, remedy = "a mix needs a budget under which the engine starts", "Name the GPU, or give the budget."
+        raise input_error(names.cache_bytes or names.share, None, rule, remedy)
+    names, limit = names_of(fields), report.request.max_model_len
+    longest = max(mix, key=lambda length: length.tokens).tokens
+    if longest > limit:
+        rule = f"a request of the mix is longer than {names.context} ({limit:,} tokens)"
+        raise input_error("lengths", longest, rule, f"Raise {names.context} or shorten the request.")
+    pools = _sglang_pools(fields, mix, capacity) if names is SGLANG else (_block_pool(fields, mix, capacity),)
+    percentile = _percentile(mix, sum((length.weight for length in mix), Fraction(0)))
+    scarce = min(pools, key=lambda pool: pool.usable / pool.mean(mix))
     return MixAnswer(
-        usable_blocks=usable,
-        blocks=tuple(blocks[length.tokens] for length in mix),
-        average=usable / mean,
+        usable_blocks=scarce.usable,
+        blocks=tuple(scarce.needs[length.tokens] for length in mix),
+        average=scarce.usable / scarce.mean(mix),
         percentile_tokens=percentile,
-        percentile=Fraction(usable, blocks[percentile]),
-        longest=Fraction(usable, blocks[longest.tokens]),
+        percentile=min(Fraction(pool.usable, pool.needs[percentile]) for pool in pools),
+        longest=min(Fraction(pool.usable, pool.needs[longest]) for pool in pools),
+        unit=scarce.unit,
     )
+
+
+def _block_pool(fields: Fields, mix: Sequence[Length], capacity: Capacity) -> _Pool:
+    """The one pool of blocks vLLM has, without its null block."""
+    needs = {length.tokens: _held_blocks(fields, length.tokens) for length in mix}
+    return _Pool(usable=(capacity.num_gpu_blocks or 0) - 1, needs=needs)
 
 
 def _held_blocks(fields: Fields, tokens: int) -> int:
@@ -92,6 +115,30 @@ def _held_blocks(fields: Fields, tokens: int) -> int:
     if report.request is None or report.plan is None or not report.plan.page_size_bytes:
         raise input_error("model", fields.get("model"), "this model keeps no cache", "Choose another model.")
     return report.request.bytes_held // report.plan.page_size_bytes
+
+
+def _sglang_pools(fields: Fields, mix: Sequence[Length], capacity: Capacity) -> tuple[_Pool, ...]:
+    """SGLang's pools of tokens and of states, each with needs of its own, and the requests its scheduler runs."""
+    shorter = {length.tokens: ask(fields, context_length=length.tokens) for length in mix}
+    pools = [
+        _Pool(
+            usable=pool.entries,
+            needs={tokens: _taken(report, pool.name) for tokens, report in shorter.items()},
+            unit=pool.name,
+        )
+        for pool in capacity.pools
+        if all(_taken(report, pool.name) for report in shorter.values())
+    ]
+    running = capacity.max_running_requests or 0
+    return (*pools, _Pool(usable=running, needs=dict.fromkeys(shorter, 1), unit="running requests"))
+
+
+def _taken(report: Report, pool: str) -> int:
+    """Tokens or slots one request takes of a pool; 0 where it takes none of its own."""
+    for group in report.plan.groups if report.plan is not None else ():
+        if group.kind == pool:
+            return group.blocks_per_request * group.block_size
+    return 0
 
 
 def _percentile(mix: Sequence[Length], total: Fraction) -> int:

@@ -76,7 +76,7 @@ def mix_page(mix: MixAnswer, command: str) -> Document:
         ),
         Row((("is as long as the longest",), (times_at_most("mix.longest", float(mix.longest)),))),
     )
-    caption = f"Requests at once under the mix, from {grouped(mix.usable_blocks)} usable blocks"
+    caption = f"Requests at once under the mix, from {grouped(mix.usable_blocks)} usable {mix.unit}"
     return Document((Table(caption, columns, rows), Paragraph(("By ", Code(command)))))
 
 

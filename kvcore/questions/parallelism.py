@@ -4,18 +4,20 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kvcore.errors import KvcoreError
+from kvcore.arithmetic import cdiv
+from kvcore.errors import KvcoreError, input_error
 from kvcore.questions.forward import (
     COUNTED,
     Basis,
     Check,
-    Fields,
     ask,
     ask_or_refused,
     check,
     concurrency,
+    no_figure,
     whole_number,
 )
+from kvcore.questions.names import SGLANG, Fields, names_of, with_changes
 from kvcore.questions.solution import Solution
 
 MOST_GPUS = 1024
@@ -57,11 +59,11 @@ def splits(fields: Fields, num_gpus: int, basis: Basis = "engine_log") -> tuple[
     Splits the engine refuses stand last, with its reason.
 
     Raises:
-        InputError: The number of GPUs is not from 1 to 1,024.
+        InputError: The number of GPUs is not from 1 to 1,024, or the deployment splits attention by requests.
     """
     num_gpus = whole_number("gpus", num_gpus, MOST_GPUS)
-    found = [_split(fields, tp, pp, num_gpus // (tp * pp), basis) for tp, pp in _factors(num_gpus)]
-    return tuple(sorted(found, key=_rank))
+    asker = _Splits(fields, basis)
+    return tuple(sorted(asker.of(num_gpus), key=_rank))
 
 
 def _rank(split: Split) -> tuple[bool, float, int]:
@@ -70,13 +72,26 @@ def _rank(split: Split) -> tuple[bool, float, int]:
     return (served is None, 0.0 if served is None else -served, split.pipeline_parallel_size)
 
 
-def best_split(fields: Fields, num_gpus: int, requests: int = 1, basis: Basis = "engine_log") -> Solution:
+def best_split(
+    fields: Fields,
+    num_gpus: int,
+    requests: int = 1,
+    basis: Basis = "engine_log",
+    ranked: tuple[Split, ...] = (),
+) -> Solution:
     """The split of a node that holds most requests.
 
+    Args:
+        fields: The deployment; its own parallel sizes are not used.
+        num_gpus: GPUs of the node.
+        requests: Requests the proof counts.
+        basis: Which concurrency counts.
+        ranked: The node's :func:`splits` where they are known already.
+
     Raises:
-        InputError: The number of GPUs is not from 1 to 1,024.
+        InputError: The number of GPUs is not from 1 to 1,024, or the deployment splits attention by requests.
     """
-    ranked = splits(fields, num_gpus, basis)
+    ranked = ranked or splits(fields, num_gpus, basis)
     best = ranked[0]
     wish = f"the split of {num_gpus} GPUs that holds most requests"
     if best.concurrency is None:
@@ -98,20 +113,22 @@ def fewest_gpus(fields: Fields, requests: int, basis: Basis = "engine_log", most
         InputError: The deployment itself cannot be answered.
     """
     wish = f"the fewest GPUs for {requests:,} requests at once"
+    asker = _Splits(fields, basis)
     last = Split(
         tensor_parallel_size=1, pipeline_parallel_size=1, data_parallel_size=1, concurrency=None, per_replica=None
     )
-    answered, num_gpus = 0, 0
-    while num_gpus < most and answered < MOST_ANSWERED:
+    num_gpus = 0
+    while num_gpus < most and asker.answered < MOST_ANSWERED:
         num_gpus += 1
-        found = [_split(fields, tp, pp, num_gpus // (tp * pp), basis) for tp, pp in _factors(num_gpus)]
-        answered += sum(not split.refused for split in found)
+        found = asker.of(num_gpus)
         fewer, last = last, max(found, key=lambda split: (_whole(split), split.concurrency or 0.0, _few_stages(split)))
         if _whole(last) >= requests:
             gpus = "1 GPU" if fewer.num_gpus == 1 else f"{fewer.num_gpus} GPUs"
             beyond = (_beyond(f"{gpus} at best", fewer),) if num_gpus > 1 else ()
             return _solution("fewest-gpus", wish, fields, num_gpus, last, requests, basis, "", beyond)
     note = f"No split of up to {num_gpus} GPUs holds that many requests; more were not looked at."
+    if not asker.answered:
+        note = asker.first_refusal
     return _solution("fewest-gpus", wish, fields, None, last, requests, basis, note)
 
 
@@ -143,25 +160,51 @@ def _factors(num_gpus: int) -> Iterator[tuple[int, int]]:
                 yield tp, pp
 
 
-def _split(fields: Fields, tp: int, pp: int, dp: int, basis: Basis) -> Split:
-    """One split asked forward: replicas share experts, so what one of them holds depends on their number too."""
-    per_replica, refused = _replica(fields, tp, pp, dp, basis)
-    return Split(
-        tensor_parallel_size=tp,
-        pipeline_parallel_size=pp,
-        data_parallel_size=dp,
-        concurrency=None if per_replica is None else per_replica * dp,
-        per_replica=per_replica,
-        refused=refused,
-    )
+class _Splits:
+    """Asks splits of one deployment forward, and keeps what replicas hold where their number makes no difference."""
 
+    def __init__(self, fields: Fields, basis: Basis) -> None:
+        if fields.get("enable_dp_attention") in {True, "true"}:
+            rule = "splits are looked for without data-parallel attention, whose groups share the tensor-parallel ranks"
+            raise input_error("enable_dp_attention", fields["enable_dp_attention"], rule, "Leave it out.")
+        self.fields = fields
+        self.basis = basis
+        self.names = names_of(fields)
+        self.answered = 0
+        self._known: dict[tuple[int, int, int], tuple[float | None, str]] = {}
 
-def _replica(fields: Fields, tp: int, pp: int, dp: int, basis: Basis) -> tuple[float | None, str]:
-    try:
-        report = ask(fields, COUNTED, tensor_parallel_size=tp, pipeline_parallel_size=pp, data_parallel_size=dp)
-    except KvcoreError as error:
-        return None, error.errors[0].message
-    return concurrency(report, basis), ""
+    @property
+    def first_refusal(self) -> str:
+        """Why the first split that was asked is not taken."""
+        return next((refused for _, refused in self._known.values()), "")
+
+    def of(self, num_gpus: int) -> list[Split]:
+        """Every split of exactly so many GPUs."""
+        return [self._split(tp, pp, num_gpus // (tp * pp)) for tp, pp in _factors(num_gpus)]
+
+    def _split(self, tp: int, pp: int, dp: int) -> Split:
+        """One split asked forward: vLLM's replicas share experts, so what one of them holds depends on their number too."""
+        asked = (tp, pp, 1 if self.names is SGLANG else dp)
+        if asked not in self._known:
+            self._known[asked] = self._replica(*asked)
+            self.answered += not self._known[asked][1]
+        per_replica, refused = self._known[asked]
+        return Split(
+            tensor_parallel_size=tp,
+            pipeline_parallel_size=pp,
+            data_parallel_size=dp,
+            concurrency=None if per_replica is None else per_replica * dp,
+            per_replica=per_replica,
+            refused=refused,
+        )
+
+    def _replica(self, tp: int, pp: int, dp: int) -> tuple[float | None, str]:
+        sizes = {self.names.tensor: tp, self.names.pipeline: pp, self.names.data: dp}
+        try:
+            report = ask(self.fields, COUNTED, **sizes)
+        except KvcoreError as error:
+            return None, error.errors[0].message
+        return concurrency(report, self.basis), no_figure(report)
 
 
 def _solution(
@@ -175,12 +218,13 @@ def _solution(
     note: str,
     beyond: tuple[Check, ...] = (),
 ) -> Solution:
-    request = {
-        **fields,
-        "tensor_parallel_size": split.tensor_parallel_size,
-        "pipeline_parallel_size": split.pipeline_parallel_size,
-        "data_parallel_size": split.data_parallel_size,
+    names = names_of(fields)
+    sizes = {
+        names.tensor: split.tensor_parallel_size,
+        names.pipeline: split.pipeline_parallel_size,
+        names.data: split.data_parallel_size,
     }
+    request = with_changes(fields, sizes)
     report = ask_or_refused(request)
     what = f"{_name(split)}, one replica"
     return Solution(
@@ -191,6 +235,6 @@ def _solution(
         unit="GPUs" if question == "fewest-gpus" else "requests",
         request=request,
         report=report,
-        checks=(check(what, report, -(-requests // split.data_parallel_size), basis), *beyond),
+        checks=(check(what, report, cdiv(requests, split.data_parallel_size), basis), *beyond),
         note=note,
     )

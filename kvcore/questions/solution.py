@@ -42,4 +42,5 @@ class Solution:
             return "none"
         is_exact = isinstance(self.value, int) or self.value < 1
         number = f"{self.value:,}" if is_exact else f"{math.floor(self.value * 100) / 100:,.2f}"
-        return f"{number} {self.unit}".rstrip()
+        unit = self.unit.removesuffix("s") if self.value == 1 else self.unit
+        return f"{number} {unit}".rstrip()

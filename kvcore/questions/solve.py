@@ -34,9 +34,9 @@ def solve(question: str, fields: Mapping[str, Any], requests: int, gpus: int, ba
     Raises:
         InputError: There is no such question, or the deployment cannot be answered.
     """
-    requests = whole_number("requests", requests, MOST_REQUESTS)
     if question == BEST_SPLIT:
-        return best_split(fields, gpus, requests, basis)
+        return best_split(fields, gpus, basis=basis)
+    requests = whole_number("requests", requests, MOST_REQUESTS)
     function = QUESTIONS.get(question)
     if function is None:
         raise input_error("question", question, f"must be one of {', '.join(NAMES)}", "Choose one of these.")

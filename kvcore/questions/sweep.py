@@ -9,8 +9,9 @@ from kvcore.answer import answer
 from kvcore.errors import input_error
 from kvcore.questions.cells import csv_cell
 from kvcore.questions.compare import figure
-from kvcore.questions.forward import MOST_REQUESTS, Basis, Fields, whole_number
+from kvcore.questions.forward import MOST_REQUESTS, Basis, whole_number
 from kvcore.questions.length import longest_context
+from kvcore.questions.names import Fields
 from kvcore.request_fields import REQUEST_FIELDS
 
 MOST_POINTS = 4096

@@ -59,7 +59,7 @@ def _mix(request: Mapping[str, Any], arguments: argparse.Namespace) -> int:
         say(json.dumps({**plain, **commands}, allow_nan=False))
         return ANSWERED
     wording = ("drawn from the mix", f"of the 95th percentile, {mix.percentile_tokens:,} tokens", "the longest")
-    lines = [f"Requests at once under the mix, from {mix.usable_blocks:,} usable blocks"]
+    lines = [f"Requests at once under the mix, from {mix.usable_blocks:,} usable {mix.unit}"]
     for words, figure in zip(wording, figures.values(), strict=True):
         lines.append(f"  if every request is {words}: {rounded_down(float(figure))}")
     say("\n".join((*lines, f"  {kvcore_command(request)}", f"  {engine_command(request)}")))
