@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from kvcore.arithmetic import GIB
 from kvcore.engines.sglang.room_for_drafts import tokens_with_room_for_drafts
 from kvcore.engines.vllm.profile_table import PROFILES
+from kvcore.reconcile.budget_line import NAME, TOKENS, logged_budget, logged_pool
 from kvcore.reconcile.computed import quickly
 from kvcore.reconcile.free_memory import AFTER, least_after, least_before
 from kvcore.reconcile.predict import BUDGET_FIELDS
@@ -154,6 +156,27 @@ def _another_rank(question: Question) -> Iterator[Variant]:
             change: dict[str, Any] = dict.fromkeys(BUDGET_FIELDS)
             change["kv_cache_memory_bytes"] = int(figure.value * GIB)
             yield Variant(f"the figures are those of the worker with {figure.printed} GiB (line {figure.line})", change)
+    yield from _silent_rank(question)
+
+
+def _silent_rank(question: Question) -> Iterator[Variant]:
+    """A worker that prints nothing had a little less; from 0.11 on only the first of them prints its budget."""
+    ranks = (question.resolved("tensor_parallel_size") or 1) * (question.resolved("pipeline_parallel_size") or 1)
+    tokens, budget = logged_pool(question.record, TOKENS), logged_budget(question.record)
+    if tokens is None or budget is None or ranks <= len(question.record.all(NAME)):
+        return
+    computed = quickly(question.request)
+    if computed is None or not computed.tokens or not computed.num_gpu_blocks:
+        return
+    share = Fraction(int(tokens.value), computed.tokens)
+    if not 1 - _RANKS_DIFFER <= share < 1:
+        return
+    near = round(computed.num_gpu_blocks * share)
+    for blocks in range(near - 1, min(near + 2, computed.num_gpu_blocks)):
+        words = (
+            f"a worker whose budget is not printed had room for {blocks:,} blocks only, not {computed.num_gpu_blocks:,}"
+        )
+        yield Variant(words, {"num_gpu_blocks_override": blocks})
 
 
 def _sglang_cache_dtype(question: Question) -> Iterator[Variant]:
@@ -215,6 +238,9 @@ def _room_for_drafts(question: Question) -> Iterator[Variant]:
 
 
 _DRIFT = 0.004
+_RANKS_DIFFER = Fraction(2, 100)
+"""Share of the budget by which workers of one pool differ at most in posted logs."""
+
 _DRAFTING = ("speculative_num_steps", "speculative_eagle_topk", "speculative_num_draft_tokens")
 _POOLS = ("pool_k_gib", "pool_v_gib", "pool_kv_gib", "conv_state_gib", "ssm_state_gib")
 

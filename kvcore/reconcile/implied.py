@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kvcore.arithmetic import GIB
 from kvcore.catalog import find_model, load_gpus
 from kvcore.catalog.models import model_keys
 from kvcore.errors import KvcoreError
 from kvcore.reconcile.budget_line import logged_budget
 from kvcore.reconcile.free_memory import AFTER, BEFORE, least_after, least_before
-from kvcore.reconcile.kin import catalogue_kin
+from kvcore.reconcile.kin import catalogue_kin, folders_above, named_by
 from kvcore.reconcile.literals import read_arguments
 from kvcore.reconcile.record import LogRecord
 from kvcore.request import parse_request
@@ -91,8 +92,9 @@ def implied_request(record: LogRecord, given: Mapping[str, Any]) -> Implied:
     if record.engine_version and record.engine in {"vllm", "sglang"} and not _UNTAGGED.match(record.engine_version):
         put("engine_version", record.engine_version, "version line")
     if not {"model", "config", "layout"} & set(given):
-        put("model", _first_named(record, catalogue_name), "arguments")
-        put("model", _first_named(record, catalogue_kin), VARIANT)
+        put("model", _first_named(record, named_by, catalogue_name), "arguments")
+        for called_by in (named_by, folders_above):
+            put("model", _first_named(record, called_by, catalogue_kin), VARIANT)
     for name, value in record.flags.items():
         field = _RENAMED.get(name, name)
         if field in _FIELD_NAMES and value is not None:
@@ -163,13 +165,16 @@ def _plain(value: Any) -> Any:
     return _RESPELT.get(plain, plain)
 
 
-def _first_named(record: LogRecord, find: Callable[[str], str | None]) -> str | None:
+def _first_named(
+    record: LogRecord, called_by: Callable[[str], tuple[str, ...]], find: Callable[[str], str | None]
+) -> str | None:
     """The first catalogue model found for a name or path the log gives; nothing of the name itself is taken."""
     for flag in _MODEL_FLAGS:
         value = record.flags.get(flag)
         for name in value if isinstance(value, list) else [value]:
-            if isinstance(name, str) and (found := find(name)):
-                return found
+            for called in called_by(name) if isinstance(name, str) else ():
+                if found := find(called):
+                    return found
     return None
 
 
@@ -213,7 +218,7 @@ def _gpu(record: LogRecord) -> str | None:
         gpu.name
         for gpu in load_gpus()
         if any(low <= seen <= high for seen in gpu.seen_gib)
-        or (gpu.usable_bytes is not None and low <= gpu.usable_bytes / (1 << 30) <= high)
+        or (gpu.usable_bytes is not None and low <= gpu.usable_bytes / GIB <= high)
     ]
     return fitting[0] if len(fitting) == 1 else None
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 from kvcore.arithmetic import GIB, cdiv
-from kvcore.reconcile.budget_line import logged_budget
+from kvcore.reconcile.budget_line import logged_budget, logged_pool
 from kvcore.reconcile.record import LogRecord
 
 DEFAULT_BLOCK_SIZE = 16
@@ -58,7 +58,7 @@ def invert(
         charged = cdiv(int(length.value), size) * (groups or 1)
     blocks = _blocks(record, size, groups or 1, charged)
     budget = _budget(record)
-    tokens = record.first("gpu_kv_cache_tokens") or record.first("max_total_num_tokens")
+    tokens = logged_pool(record, "gpu_kv_cache_tokens") or record.first("max_total_num_tokens")
     return Inversion(
         num_gpu_blocks=blocks,
         budget_bytes=budget,
@@ -76,7 +76,7 @@ def _blocks(record: LogRecord, size: int, groups: int, charged: int | None) -> t
     printed = record.first("num_gpu_blocks")
     if printed is not None:
         return int(printed.value), int(printed.value)
-    tokens, concurrency = record.first("gpu_kv_cache_tokens"), record.first("max_concurrency")
+    tokens, concurrency = logged_pool(record, "gpu_kv_cache_tokens"), logged_pool(record, "max_concurrency")
     length = record.first("max_concurrency_len")
     if concurrency is not None and charged:
         low, high = concurrency.interval

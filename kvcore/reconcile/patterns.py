@@ -212,5 +212,7 @@ MARKS: tuple[bytes, ...] = (
     b"layer_tokens=", b"llama_kv_cache", b"KV self size", b"k/v cache", b"paged KV cache", b"primary pool", b"okens per block",
     b"mamba page size by", b"padding layers", b"weights took", b"oading took", b"num_gpu_blocks", b"init engine", b"max_num_batched_tokens=",
     b"store kv", b"KV cache format", b"cache dtype", b"block size to", b"max concurrency", b"peak activation", b"gpu_memory_utilization 0",
+    b'"MESSAGE":[',
 )  # fmt: skip
-"""Texts that pick the lines worth a closer look out of a log of any length; every pattern's lines hold one of them."""
+"""Texts that pick the lines worth a closer look out of a log of any length; every pattern's lines hold one of them.
+The last one is journald's, which exports a message with terminal codes as numbers."""

@@ -13,7 +13,7 @@ from typing import Any
 from kvcore.answer import answer
 from kvcore.arithmetic import GIB
 from kvcore.errors import FieldError
-from kvcore.reconcile.budget_line import logged_budget
+from kvcore.reconcile.budget_line import logged_budget, logged_pool
 from kvcore.reconcile.computed import Computed, of_report, quickly
 from kvcore.reconcile.free_memory import AFTER, BEFORE, least_after, least_before
 from kvcore.reconcile.record import LogFigure, LogRecord
@@ -196,7 +196,7 @@ def _ends(plain: Fields, ends: tuple[Fields, Fields] | None, middle: Computed) -
 def _rows(record: LogRecord, middle: Computed, least: Computed, most: Computed, *, decides: bool) -> tuple[Row, ...]:
     rows = []
     for name, label, unit in COMPARED:
-        figure = record.first(name) or _stand_in(record, name)
+        figure = logged_pool(record, name) or _stand_in(record, name)
         if figure is None:
             continue
         places = len(figure.printed.partition(".")[2])

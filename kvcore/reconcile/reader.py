@@ -5,10 +5,11 @@ marks of the lines that do; only those are decoded and matched.
 """
 
 import io
+import re
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from kvcore.reconcile.lines import plain_line, rank_of
+from kvcore.reconcile.lines import begins_a_line, plain_lines, rank_of
 from kvcore.reconcile.literals import read_arguments
 from kvcore.reconcile.patterns import ARGUMENT_LISTS, MARKS, PATTERNS, Pattern
 from kvcore.reconcile.quoted import QUOTED
@@ -17,6 +18,12 @@ from kvcore.reconcile.record import UNITS, LogFigure, LogRecord, Seen
 CHUNK = 1 << 20
 LONGEST_LINE = 1 << 17
 """Bytes of a line that are looked at; the lists of arguments that matter end long before."""
+
+LONGEST_BROKEN, MOST_BROKEN = 1 << 14, 60
+"""Bytes and lines around a line that are looked at where it was broken."""
+
+_QUOTE = re.compile(r"^(?:\s*>)+ ?")
+"""What mail and Markdown put in front of each line they quote."""
 
 MOST_FIGURES = 5000
 """Figures kept; a log that restarts for days repeats itself."""
@@ -33,7 +40,7 @@ def read_log(source: Pieces) -> LogRecord:
     """Reads a log of any length in bounded memory."""
     reading = _Reading()
     for number, line in _marked_lines(source, reading):
-        reading.take(number, plain_line(line))
+        reading.take(number, line)
     return reading.record()
 
 
@@ -42,9 +49,32 @@ def read_log_text(text: str) -> LogRecord:
     return read_log(io.BytesIO(text.encode("utf-8", "replace")))
 
 
-def _marked_lines(source: Pieces, reading: "_Reading") -> Iterator[tuple[int, bytes]]:
+class _Marked(NamedTuple):
+    """A line that holds a mark, and what stands around it: a terminal or a mail may have broken it in two."""
+
+    data: bytes
+    start: int
+    stop: int
+
+    @property
+    def line(self) -> bytes:
+        return self.data[self.start : min(self.stop, self.start + LONGEST_LINE)]
+
+    @property
+    def before(self) -> bytes:
+        """The line above, without what a very long one begins with."""
+        end = max(self.start - 1, 0)
+        return self.data[max(self.data.rfind(b"\n", 0, end) + 1, end - LONGEST_BROKEN) : end]
+
+    @property
+    def after(self) -> list[bytes]:
+        """The lines below, as many as a broken list of arguments may take."""
+        return self.data[self.stop + 1 : self.stop + 1 + LONGEST_BROKEN].split(b"\n")[:MOST_BROKEN]
+
+
+def _marked_lines(source: Pieces, reading: "_Reading") -> Iterator[tuple[int, _Marked]]:
     """The lines that hold a mark, with their numbers from 1."""
-    rest, before = b"", 0
+    rest, above, before = b"", b"", 0
     while chunk := source.read(CHUNK):
         data = rest + chunk
         end = data.rfind(b"\n") + 1
@@ -55,30 +85,30 @@ def _marked_lines(source: Pieces, reading: "_Reading") -> Iterator[tuple[int, by
             # A line without end: its start is kept, the rest passed over.
             rest = data[:LONGEST_LINE]
             continue
-        yield from _hits(data, end, before)
+        yield from _hits(above + data, len(above), len(above) + end, before)
         before += data.count(b"\n", 0, end)
-        rest = data[end:]
+        above, rest = data[max(0, end - LONGEST_BROKEN) : end], data[end:]
     if rest:
-        yield from _hits(rest, len(rest), before)
+        yield from _hits(above + rest, len(above), len(above) + len(rest), before)
         before += 1
     reading.lines = before
 
 
-def _hits(data: bytes, end: int, before: int) -> Iterator[tuple[int, bytes]]:
+def _hits(data: bytes, begin: int, end: int, before: int) -> Iterator[tuple[int, _Marked]]:
     starts: dict[int, int] = {}
     for mark in MARKS:
-        at = data.find(mark, 0, end)
+        at = data.find(mark, begin, end)
         while at >= 0:
             start = data.rfind(b"\n", 0, at) + 1
             stop = data.find(b"\n", at, end)
             stop = end if stop < 0 else stop
             starts[start] = stop
             at = data.find(mark, stop, end)
-    number, counted = before, 0
+    number, counted = before, begin
     for start in sorted(starts):
         number += data.count(b"\n", counted, start)
         counted = start
-        yield number + 1, data[start : min(starts[start], start + LONGEST_LINE)]
+        yield number + 1, _Marked(data, start, starts[start])
 
 
 class _Reading:
@@ -87,7 +117,7 @@ class _Reading:
     def __init__(self) -> None:
         self.lines = 0
         self.engine = ""
-        self.version = ""
+        self.versions: dict[str, str] = {}
         self.figures: list[LogFigure] = []
         self.seen: list[Seen] = []
         self.flags: dict[str, Any] = {}
@@ -96,27 +126,52 @@ class _Reading:
         self.quoted: list[tuple[Pattern, LogFigure]] = []
         self.left_out = 0
         self.run = 1
+        self.broken = 0
 
-    def take(self, number: int, text: str) -> None:
-        """Reads one line."""
-        self._take_arguments(number, text)
+    def take(self, number: int, marked: _Marked) -> None:
+        """Reads one line; one that says nothing may have been broken, and is read with its neighbours."""
+        texts = plain_lines(marked.line)
+        known = False
+        for text in texts:
+            self._take_arguments(number, text, marked)
+            known = self._take_figures(number, text) or known
+        if not known and len(texts) == 1:
+            self._take_broken(number, texts[0], marked)
+
+    def _take_figures(self, number: int, text: str, across: int = 0) -> bool:
+        """Keeps the figures of every pattern a text holds, of a joined text only what lies across the break; whether any."""
         rank = ""
         known = False
         for pattern in PATTERNS:
             if pattern.mark not in text:
                 continue
             match = pattern.expression.search(text)
-            if match is None:
+            if match is None or (across and not match.start() < across < match.end()):
                 continue
             rank = rank or rank_of(text)
             if not known or self.seen[-1].kind != pattern.kind:
                 self._see(pattern, number)
             known = True
             for name, printed in match.groupdict().items():
-                if printed is not None:
+                if name == "text_version" and printed is not None:
+                    self.versions.setdefault(pattern.engine, printed.removeprefix("v").rstrip("."))
+                elif printed is not None:
                     self._keep(name, printed, number, rank)
-        if len(self.quoted) < MOST_FIGURES:
+        if not across and len(self.quoted) < MOST_FIGURES:
             self.quoted.extend(self._quoted(number, text))
+        return known
+
+    def _take_broken(self, number: int, text: str, marked: _Marked) -> None:
+        """Reads a line together with the one above or below it, where it is the rest or the start of a broken one."""
+        above, below = plain_lines(marked.before)[-1], plain_lines(marked.after[0])[0]
+        for at, start, end in ((number - 1, above, text), (number, text, below)):
+            first, second = start.rstrip(), _QUOTE.sub("", end).lstrip()
+            if at == self.broken or not first or not second or begins_a_line(second):
+                continue
+            for between in ("", " "):
+                if self._take_figures(number, first + between + second, across=len(first + between)):
+                    self.broken = at
+                    return
 
     def _quoted(self, number: int, text: str) -> Iterator[tuple[Pattern, LogFigure]]:
         """Figures of a sentence; whether they count is known at the end."""
@@ -134,10 +189,7 @@ class _Reading:
 
     def _keep(self, name: str, printed: str, number: int, rank: str) -> None:
         if name.startswith("text_"):
-            if name == "text_version":
-                self.version = self.version or printed.removeprefix("v").rstrip(".")
-            else:
-                self.flags.setdefault(name.removeprefix("text_"), printed)
+            self.flags.setdefault(name.removeprefix("text_"), printed)
             return
         if len(self.figures) >= MOST_FIGURES:
             self.left_out += 1
@@ -146,12 +198,12 @@ class _Reading:
         unit = UNITS.get(name, "GiB")
         self.figures.append(LogFigure(name=name, printed=digits, unit=unit, line=number, run=self.run, rank=rank))
 
-    def _take_arguments(self, number: int, text: str) -> None:
+    def _take_arguments(self, number: int, text: str, marked: _Marked) -> None:
         for start, separator, engine in ARGUMENT_LISTS:
             at = text.find(start)
             if at < 0:
                 continue
-            values, complete = read_arguments(text[at + len(start) :], separator)
+            values, complete = _whole_arguments(text[at + len(start) :], separator, marked)
             self.engine = self.engine or engine
             is_dump = start == " with config: "
             if is_dump:
@@ -184,7 +236,7 @@ class _Reading:
             self.engine = QUOTED[0].engine
         return LogRecord(
             engine=self.engine,
-            engine_version=self.version,
+            engine_version=self.versions.get(self.engine, ""),
             figures=tuple(self.figures),
             seen=tuple(self.seen),
             flags=dict(self.flags),
@@ -193,3 +245,19 @@ class _Reading:
             lines=self.lines,
             left_out=self.left_out,
         )
+
+
+def _whole_arguments(text: str, separator: str, marked: _Marked) -> tuple[dict[str, Any], bool]:
+    """The arguments of a line, with the lines below it where those complete the list."""
+    values, complete = read_arguments(text, separator)
+    if complete:
+        return values, True
+    for line in marked.after:
+        below = plain_lines(line)[0]
+        if begins_a_line(below):
+            break
+        text += _QUOTE.sub("", below)
+        longer, complete = read_arguments(text, separator)
+        if complete:
+            return longer, True
+    return values, False
