@@ -13,7 +13,7 @@ from kvcore.report.writers import html
 from site_plugins.accuracy.measure import Outcome, equal_and_all
 from site_plugins.accuracy.memory import budget_table, weights_table
 from site_plugins.accuracy.memory_page import budget_rows, budget_summary, weights_rows, weights_summary
-from site_plugins.pages.generated import GeneratedFile, Html, front_matter, page
+from site_plugins.pages.generated import GeneratedFile, Html, anchor_of, boxed, front_matter, page
 
 PLACE = "accuracy.md"
 _SOURCES = {"code": "planning code", "log": "posted logs", "estimate": "estimated budgets"}
@@ -98,11 +98,6 @@ def accuracy_page(outcomes: Sequence[Outcome], models: Collection[str]) -> list[
     return [*parts, "## By model {#models}\n", Html(_models(outcomes, models))]
 
 
-def anchor_of(model: str) -> str:
-    """Returns the anchor of a model's row."""
-    return "".join(char if char.isalnum() else "-" for char in model.lower())
-
-
 def _kind(outcome: Outcome) -> str:
     return capitalised(outcome.mechanism) or _UNKNOWN_KIND
 
@@ -184,4 +179,4 @@ def _equal_of(members: Sequence[Outcome]) -> Text:
 
 
 def _html(table: Table) -> Html:
-    return Html(f'<div class="kv-document">\n{html.block(table)}\n</div>')
+    return Html(boxed(html.block(table)))

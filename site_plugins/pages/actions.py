@@ -8,10 +8,9 @@ from kvcore.report.report import Report
 from kvcore.report.sections.wording import engine_name
 from site_plugins.pages.badge import Badge, badge_markdown
 from site_plugins.pages.deployments import Deployment, deployment_words
+from site_plugins.pages.facts import short_length
 from site_plugins.pages.requests import calculator_link
 from site_plugins.published.places import model_data
-
-THOUSAND_TOKENS = 1024
 
 
 def actions(model: str, request: Mapping[str, object], badge: Badge, site_url: str, root: str) -> str:
@@ -55,7 +54,7 @@ def badge_of(model: str, report: Report, quoted: Deployment | None) -> Badge:
     capacity = quoted.report.capacity if quoted else None
     request = quoted.report.request if quoted else None
     if quoted and capacity and request and capacity.concurrency.engine_log is not None:
-        figure = f"{capacity.concurrency.engine_log:,.2f} × {_length(request.max_model_len)} tokens"
+        figure = f"{capacity.concurrency.engine_log:,.2f} × {short_length(request.max_model_len)} tokens"
         name = f"KV cache of {model} on {deployment_words((quoted,))} under {engine_name(quoted.report)}"
         return Badge(f"KV cache on {quoted.name}", figure, name)
     per_token = report.layout.bytes_per_token if report.layout else None
@@ -64,10 +63,6 @@ def badge_of(model: str, report: Report, quoted: Deployment | None) -> Badge:
         return Badge("KV cache", figure, f"KV cache of {model}: {figure} and GPU under {engine_name(report)}")
     refused = "refused" if report.layout is None else "none kept"
     return Badge("KV cache", refused, f"KV cache of {model}: {refused} under {engine_name(report)}")
-
-
-def _length(tokens: int) -> str:
-    return f"{tokens // THOUSAND_TOKENS}k" if tokens % THOUSAND_TOKENS == 0 else f"{tokens:,}"
 
 
 def _copying(href: str, label: str, text: str) -> str:

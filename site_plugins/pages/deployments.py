@@ -10,7 +10,7 @@ from kvcore.report.report import Report
 from kvcore.report.sections.wording import caches_nothing, engine_name
 from site_plugins.pages.answers import Ask
 from site_plugins.pages.facts import context_limit, headline_request, weight_bytes
-from site_plugins.pages.requests import calculator_link
+from site_plugins.pages.requests import calculator_link, deployment_request
 from site_plugins.pages.scenarios import (
     DEPLOYMENT_GPUS,
     DEPLOYMENT_SIZES,
@@ -39,8 +39,8 @@ class Deployment:
     @property
     def starts(self) -> bool:
         """Whether the engine starts: memory is left for the cache and one request fits."""
-        report = self.report
-        return bool(not report.errors and _estimated(report) and report.capacity and report.capacity.fits)
+        capacity = self.report.capacity
+        return is_estimated(self.report) and capacity is not None and capacity.fits is True
 
     @property
     def objection(self) -> str:
@@ -62,10 +62,20 @@ def candidates(weights: int | None) -> tuple[tuple[str, int], ...]:
     """
     found: list[tuple[str, int]] = []
     for gpu in DEPLOYMENT_GPUS:
-        memory = find_gpu(gpu).usable_bytes or 0
-        holding = [size for size in DEPLOYMENT_SIZES if (weights or 0) <= size * memory * WEIGHTS_SHARE]
+        holding = sizes_holding(gpu, weights or 0)
         found += [(gpu, size) for size in dict.fromkeys((*holding[:1], *holding[-1:]))]
     return tuple(sorted(found, key=lambda item: (item[1], DEPLOYMENT_GPUS.index(item[0]))))
+
+
+def sizes_holding(gpu: str, weights: int) -> tuple[int, ...]:
+    """Returns the numbers of a card that hold the weights and leave room for a cache; none where all are too few.
+
+    Args:
+        gpu: The card.
+        weights: Bytes of the weights.
+    """
+    memory = find_gpu(gpu).usable_bytes or 0
+    return tuple(size for size in DEPLOYMENT_SIZES if weights <= size * memory * WEIGHTS_SHARE)
 
 
 def deployments(entry: ModelEntry, ask: Ask) -> tuple[Deployment, ...]:
@@ -79,9 +89,9 @@ def deployments(entry: ModelEntry, ask: Ask) -> tuple[Deployment, ...]:
     length = min(HEADLINE_CONTEXT, limit) if limit else HEADLINE_CONTEXT
     found = []
     for gpu, size in candidates(weight_bytes(entry) or _weighed(entry, length, ask)):
-        request = {"model": entry.id, "gpu": gpu, "tensor_parallel_size": size, "max_model_len": length}
+        request = deployment_request(entry.id, gpu, size, length)
         report = ask(request)
-        if not report.errors and _estimated(report) and not caches_nothing(report):
+        if is_estimated(report) and not caches_nothing(report):
             found.append(Deployment(gpu, size, request, report))
     return tuple(found)
 
@@ -106,18 +116,14 @@ def too_large(entry: ModelEntry, ask: Ask) -> tuple[Block, ...]:
 
 def _weighed(entry: ModelEntry, length: int, ask: Ask) -> int | None:
     """About how large the weights are where no size is published: as kvcore weighs them on the last deployment asked."""
-    request = {
-        "model": entry.id,
-        "gpu": DEPLOYMENT_GPUS[-1],
-        "tensor_parallel_size": DEPLOYMENT_SIZES[-1],
-        "max_model_len": length,
-    }
-    weights = ask(request).weights
-    return DEPLOYMENT_SIZES[-1] * weights.bytes_per_gpu if weights and weights.bytes_per_gpu else None
+    gpu, size = DEPLOYMENT_GPUS[-1], DEPLOYMENT_SIZES[-1]
+    weights = ask(deployment_request(entry.id, gpu, size, length)).weights
+    return size * weights.bytes_per_gpu if weights and weights.bytes_per_gpu else None
 
 
-def _estimated(report: Report) -> bool:
-    return report.budget is not None and report.budget.kind == "estimated"
+def is_estimated(report: Report) -> bool:
+    """Tells whether a report answers with an estimated budget."""
+    return not report.errors and report.budget is not None and report.budget.kind == "estimated"
 
 
 def headline_deployment(found: tuple[Deployment, ...]) -> Deployment | None:

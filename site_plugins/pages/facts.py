@@ -1,6 +1,7 @@
 """Facts of a model that pages show beside the answer: published sizes, and the context limit as the engine reads it."""
 
 from kvcore.catalog import ModelEntry
+from kvcore.report.figures import grouped
 from kvcore.report.report import Report
 from kvcore.report.sections.wording import capitalised
 from site_plugins.pages.answers import Ask
@@ -14,6 +15,8 @@ STATUS_WORDS = {
 
 STATUS_SHORT = {"engine": "engine code", "log": "engine log", "derived": "derived"}
 
+TOKENS_PER_K = 1024
+"""Tokens of one k of a context: people count them in powers of two, as they do memory."""
 
 # Longer names first: one of them ends in a shorter one.
 KIND_SHORT = {
@@ -38,6 +41,11 @@ def short_kind(kind: str) -> str:
     for name, short in KIND_SHORT.items():
         kind = kind.replace(name, short)
     return capitalised(kind.replace(" with ", " + ").replace(" and ", " + "))
+
+
+def short_length(tokens: int) -> str:
+    """Returns a context as people say it: 131,072 tokens are 128k, and what is no whole multiple stays as it is."""
+    return f"{tokens // TOKENS_PER_K}k" if tokens % TOKENS_PER_K == 0 else grouped(tokens)
 
 
 def contexts(limit: int | None) -> tuple[int, ...]:

@@ -56,6 +56,21 @@ def whole(html: str, fragments: Sequence[str]) -> str:
     return _MARK.sub(lambda mark: fragments[int(mark[1])], html) if fragments else html
 
 
+def boxed(html: str) -> str:
+    """Returns what kvcore's writer wrote in the box that gives it its looks; nothing for nothing."""
+    return f'<div class="kv-document">\n{html}\n</div>' if html else ""
+
+
+def anchor_of(words: str) -> str:
+    """Returns the anchor of a heading or a row that is called by these words."""
+    return "".join(char if char.isalnum() else "-" for char in words.lower())
+
+
+def json_text(value: object) -> str:
+    """Returns the text of a data file that people may read too."""
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
 def front_matter(meta: Mapping[str, object]) -> str:
     """Returns a page's meta-data block. JSON is YAML, and quotes every string for us."""
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in meta.items()]

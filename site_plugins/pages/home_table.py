@@ -48,6 +48,5 @@ def _row(entry: ModelEntry, summary: Summary) -> Row:
 
 
 def _requests(summary: Summary) -> Text:
-    shown = next(place for place in summary.on_gpus if (place.gpu, place.size) == (INDEX_GPU, INDEX_SIZE))
-    found = shown.requests[INDEX_CONTEXTS.index(HEADLINE_CONTEXT)].requests
+    found = summary.on(INDEX_GPU, INDEX_SIZE).requests[INDEX_CONTEXTS.index(HEADLINE_CONTEXT)].requests
     return (Figure("capacity.concurrency.engine_log", found, f"{found:,.2f}"),) if found is not None else (UNKNOWN,)

@@ -8,7 +8,7 @@ from kvcore.arithmetic import KIB, MIB
 from kvcore.catalog import ModelEntry
 from kvcore.questions.many import Outcome
 from kvcore.report.figures import UNKNOWN, grouped, scaled
-from site_plugins.pages.facts import STATUS_SHORT, short_kind
+from site_plugins.pages.facts import STATUS_SHORT, short_kind, short_length
 from site_plugins.pages.fleet import fewest
 from site_plugins.pages.generated import GeneratedFile, Html, front_matter, page
 from site_plugins.pages.scenarios import INDEX_CONTEXTS, INDEX_GPU, INDEX_GPUS, INDEX_SIZE, INDEX_SIZES
@@ -115,7 +115,7 @@ def _columns() -> tuple[_Column, ...]:
     return (
         _Column("model", "Model", kind="text"),
         *(
-            _Column(f"requests-{length // KIB}k", f"Requests of {length // KIB}k", "at once")
+            _Column(f"requests-{short_length(length)}", f"Requests of {short_length(length)}", "at once")
             for length in INDEX_CONTEXTS
         ),
         _Column("fewest", "Starts on", f"{INDEX_GPU}, fewest", mark=" data-kv-fewest"),
@@ -147,7 +147,7 @@ def _row(entry: ModelEntry, summary: Summary) -> str:
 
 def _shown_on(summary: Summary) -> list[str]:
     """The cells that follow the choice of cards, for the cards shown first."""
-    shown = next(place for place in summary.on_gpus if (place.gpu, place.size) == (INDEX_GPU, INDEX_SIZE))
+    shown = summary.on(INDEX_GPU, INDEX_SIZE)
     number = fewest(summary.on_gpus, INDEX_GPU)
     start = _none(shown.reason) if number is None else _number(number, grouped(number), "capacity.fits")
     return [*(_requests(outcome) for outcome in shown.requests), start]

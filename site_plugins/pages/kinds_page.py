@@ -6,7 +6,7 @@ from kvcore.report.document import Column, Figure, Link, Row, Table, Text
 from kvcore.report.figures import UNKNOWN, count, kibibytes
 from kvcore.report.sections.wording import capitalised
 from kvcore.report.writers import html
-from site_plugins.pages.generated import GeneratedFile, Html, as_text, front_matter, page
+from site_plugins.pages.generated import GeneratedFile, Html, anchor_of, as_text, boxed, front_matter, page
 from site_plugins.pages.index_page import Listed
 
 _INTRODUCTION = (
@@ -31,7 +31,7 @@ def kinds_page(models: Listed) -> list[str | Html]:
     }
     parts: list[str | Html] = [front_matter(meta), "# Models by cache kind\n", _INTRODUCTION, _html(_overview(by_kind))]
     for kind in sorted(by_kind):
-        heading = f"## {as_text(capitalised(kind))} {{#{_anchor(kind)}}}\n"
+        heading = f"## {as_text(capitalised(kind))} {{#{anchor_of(kind)}}}\n"
         parts += [heading, _html(_models(kind, by_kind[kind]))]
     return parts
 
@@ -43,7 +43,7 @@ def _overview(by_kind: dict[str, Listed]) -> Table:
         low: Text = (kibibytes("layout.bytes_per_token", min(costs)),) if costs else (UNKNOWN,)
         high: Text = (kibibytes("layout.bytes_per_token", max(costs)),) if costs else (UNKNOWN,)
         models = Figure("models", len(by_kind[kind]), str(len(by_kind[kind])))
-        rows.append(Row(((Link(capitalised(kind), f"#{_anchor(kind)}"),), (models,), low, high)))
+        rows.append(Row(((Link(capitalised(kind), f"#{anchor_of(kind)}"),), (models,), low, high)))
     columns = (
         Column("Kind"),
         Column("Models", "right"),
@@ -68,9 +68,5 @@ def _models(kind: str, members: Listed) -> Table:
     return Table(f"{capitalised(kind)}: cache of one token on one GPU under {members[0][1].engine}", columns, rows)
 
 
-def _anchor(kind: str) -> str:
-    return "".join(char if char.isalnum() else "-" for char in kind.lower())
-
-
 def _html(table: Table) -> Html:
-    return Html(f'<div class="kv-document">\n{html.block(table)}\n</div>')
+    return Html(boxed(html.block(table)))

@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from kvcore.arithmetic import GIB
-from kvcore.catalog import ModelEntry, find_gpu
+from kvcore.catalog import ModelEntry
 from kvcore.questions.many import requests_at_once
 from kvcore.report.charts import bytes_by_part, concurrency, concurrency_on, memory_bars
 from kvcore.report.document import Chart
 from kvcore.report.sections.wording import engine_name
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.deployments import Deployment, deployments
+from site_plugins.pages.deployments import Deployment, deployments, is_estimated, sizes_holding
 from site_plugins.pages.facts import weight_bytes
-from site_plugins.pages.requests import COUNTED, cell_request
-from site_plugins.pages.scenarios import BUDGETS, DEPLOYMENT_SIZES, MEMORY_GPUS, TENSOR_PARALLEL_SIZES, WEIGHTS_SHARE
+from site_plugins.pages.requests import COUNTED, cell_request, deployment_request
+from site_plugins.pages.scenarios import BUDGETS, DEPLOYMENT_SIZES, MEMORY_GPUS, TENSOR_PARALLEL_SIZES
 
 _SHORTEST = 1024
 _FIRST_OF_CONCURRENCY = 2048
@@ -38,7 +38,7 @@ def drawn_deployments(entry: ModelEntry, length: int, ask: Ask) -> tuple[Deploym
         return ()
     shown: list[Deployment] = []
     for gpu in MEMORY_GPUS:
-        sizes = _holding(gpu, weight_bytes(entry) or 0)
+        sizes = sizes_holding(gpu, weight_bytes(entry) or 0) or DEPLOYMENT_SIZES[-1:]
         found = next((item for item in _asked(entry, gpu, sizes, length, ask) if item.starts), None)
         if found and not shown and found.size > 1:
             # What half as many lack is said once.
@@ -52,18 +52,12 @@ def memory_chart(drawn: Sequence[Deployment]) -> Chart | None:
     return memory_bars({item.name: item.report for item in drawn})
 
 
-def _holding(gpu: str, weights: int) -> tuple[int, ...]:
-    """Numbers of cards worth asking for: those that hold the weights, the most where none do."""
-    memory = find_gpu(gpu).usable_bytes or 0
-    return tuple(size for size in DEPLOYMENT_SIZES if weights <= size * memory * WEIGHTS_SHARE) or DEPLOYMENT_SIZES[-1:]
-
-
 def _asked(entry: ModelEntry, gpu: str, sizes: Sequence[int], length: int, ask: Ask) -> Iterator[Deployment]:
     """Deployments for which kvcore estimates a budget, one at a time."""
     for size in sizes:
-        request = {"model": entry.id, "gpu": gpu, "tensor_parallel_size": size, "max_model_len": length}
+        request = deployment_request(entry.id, gpu, size, length)
         report = ask(request, _DIVIDED)
-        if not report.errors and report.budget is not None and report.budget.kind == "estimated":
+        if is_estimated(report):
             yield Deployment(gpu, size, request, report)
 
 

@@ -1,6 +1,5 @@
 """The page of one model, with its report and layout as data files beside it."""
 
-import json
 from collections.abc import Mapping
 from html import escape
 
@@ -13,13 +12,13 @@ from kvcore.report.report import Report
 from kvcore.report.sections import evidence, headline, inputs
 from kvcore.report.sections.wording import caches_nothing, capitalised, layer_count, value_of
 from kvcore.report.writers import csv, html, markdown, text
-from site_plugins.accuracy.page import anchor_of
 from site_plugins.charts.drawn import draw
 from site_plugins.charts.figure import SOURCE, Draw, chart_figure, chart_file
 from site_plugins.pages.actions import actions, badge_of
 from site_plugins.pages.answers import Ask
 from site_plugins.pages.badge import Badge, badge_svg
 from site_plugins.pages.deployments import (
+    Deployment,
     deployment_blocks,
     deployment_words,
     deployments,
@@ -29,7 +28,7 @@ from site_plugins.pages.deployments import (
 )
 from site_plugins.pages.engines_beside import engine_blocks
 from site_plugins.pages.facts import STATUS_WORDS, context_limit, contexts, parameters
-from site_plugins.pages.generated import GeneratedFile, Html, as_text, front_matter, page
+from site_plugins.pages.generated import GeneratedFile, Html, anchor_of, as_text, boxed, front_matter, json_text, page
 from site_plugins.pages.matrix import capacity_matrix
 from site_plugins.pages.model_charts import concurrency_chart, drawn_deployments, memory_chart, part_chart
 from site_plugins.pages.requests import calculator_link
@@ -51,8 +50,8 @@ def model_files(entry: ModelEntry, ask: Ask, site_url: str, drawing: Draw = draw
     return (
         page(f"{place}.md", model_page(entry, report, ask, charts, site_url, drawing)),
         GeneratedFile(f"{place}/{SOURCE}", chart_file(charts.values())),
-        GeneratedFile(f"{model_data(entry.id)}/report.json", _json(to_json(report))),
-        GeneratedFile(f"{model_data(entry.id)}/layout.json", _json(to_json(report.layout))),
+        GeneratedFile(f"{model_data(entry.id)}/report.json", json_text(to_json(report))),
+        GeneratedFile(f"{model_data(entry.id)}/layout.json", json_text(to_json(report.layout))),
         GeneratedFile(f"{place}/report.csv", csv.write(render(report))),
         GeneratedFile(f"{place}/review.txt", markdown.write(review(report, permalink))),
         GeneratedFile(f"{place}/badge.svg", badge_svg(_badge(entry, report, ask))),
@@ -77,27 +76,41 @@ def model_page(
     parts += [_html(too_large(entry, ask))] if not found else []
     if found:
         parts += ["## Common deployments {#deployments}\n", _html(deployment_blocks(found, CALCULATOR))]
-    quoted = headline_deployment(found)
-    for anchor, (title, _) in SECTIONS.items():
-        if anchor == "evidence":
-            continue
-        blocks = render_section(report, anchor)
-        if quoted and anchor == "memory":
-            # The chart above draws the same, of several cards.
-            blocks = tuple(block for block in blocks if not isinstance(block, Shares))
-            blocks = (Paragraph((f"{quoted.name} in detail, tensor-parallel over all of them.",)), *blocks)
-        if anchor == "capacity" and blocks and not report.errors:
-            blocks = (*blocks, capacity_matrix(entry.id, contexts(context_limit(entry, ask)), ask, CALCULATOR))
-        drawn = [_figure(charts[anchor], drawing)] if anchor in charts else []
-        if anchor == "memory":
-            parts += [f"## {title} {{#{anchor}}}\n", *drawn, _html(blocks)] if blocks or drawn else []
-        elif blocks:
-            parts += [f"## {title} {{#{anchor}}}\n", _html(blocks), *drawn]
+    for anchor in SECTIONS:
+        if anchor != "evidence":
+            drawn = _figure(charts[anchor], drawing) if anchor in charts else None
+            parts += _section(anchor, _blocks(anchor, entry, report, found, ask), drawn)
         if anchor == "capacity" and found:
             beside = engine_blocks(entry.id, found, ask, CALCULATOR)
             parts += ["## SGLang beside vLLM {#engines}\n", _html(beside)]
     proof = (_catalogue_entry(entry), *evidence.sources(report))
     return [*parts, "## Evidence {#evidence}\n", _html(proof)]
+
+
+def _section(anchor: str, blocks: tuple[Block, ...], drawn: Html | None) -> list[str | Html]:
+    """A section with its chart: where memory goes is seen first, everything else is read first and then seen."""
+    title, _ = SECTIONS[anchor]
+    pieces = [_html(blocks)] if blocks else []
+    if drawn is not None and anchor == "memory":
+        pieces = [drawn, *pieces]
+    elif drawn is not None and pieces:
+        pieces = [*pieces, drawn]
+    return [f"## {title} {{#{anchor}}}\n", *pieces] if pieces else []
+
+
+def _blocks(
+    anchor: str, entry: ModelEntry, report: Report, found: tuple[Deployment, ...], ask: Ask
+) -> tuple[Block, ...]:
+    """What a section of the report says, and what the page adds to it."""
+    blocks = render_section(report, anchor)
+    quoted = headline_deployment(found)
+    if anchor == "memory" and quoted:
+        # The chart above draws the same, of several cards.
+        blocks = tuple(block for block in blocks if not isinstance(block, Shares))
+        return (Paragraph((f"{quoted.name} in detail, tensor-parallel over all of them.",)), *blocks)
+    if anchor == "capacity" and blocks and not report.errors:
+        return (*blocks, capacity_matrix(entry.id, contexts(context_limit(entry, ask)), ask, CALCULATOR))
+    return blocks
 
 
 def description(entry: ModelEntry, report: Report, deployment: str = "") -> str:
@@ -160,12 +173,8 @@ def _charts(entry: ModelEntry, report: Report, ask: Ask) -> dict[str, Chart]:
 
 
 def _figure(chart: Chart, drawing: Draw) -> Html:
-    return Html(f'<div class="kv-document">\n{chart_figure(chart, drawing)}\n</div>')
+    return Html(boxed(chart_figure(chart, drawing)))
 
 
 def _html(blocks: tuple[Block, ...]) -> Html:
-    return Html(f'<div class="kv-document">\n{html.blocks(blocks)}\n</div>' if blocks else "")
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+    return Html(boxed(html.blocks(blocks)))

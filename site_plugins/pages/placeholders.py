@@ -29,7 +29,7 @@ from kvcore.report.sections import headline
 from kvcore.report.sections.wording import engine_name
 from kvcore.report.writers import html
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.generated import Html, as_text
+from site_plugins.pages.generated import Html, as_text, boxed
 from site_plugins.versions.upgrade_blocks import upgrade_blocks
 
 _PLACEHOLDER = re.compile(
@@ -86,7 +86,7 @@ def _table(match: re.Match[str], name: str, tables: Tables) -> str:
         raise PlaceholderError(f"{match[0]}: no table {name!r}; there are {sorted(tables)}")
     found = tables[name]()
     written = found.text if isinstance(found, Html) else html.block(found)
-    return f'<div class="kv-document">\n{written}\n</div>'
+    return boxed(written)
 
 
 def _upgrade(match: re.Match[str], question: Mapping[str, object], words: list[str]) -> str:
@@ -96,7 +96,7 @@ def _upgrade(match: re.Match[str], question: Mapping[str, object], words: list[s
         found = upgrade_blocks(question, *words)
     except KvcoreError as error:
         raise PlaceholderError(f"{match[0]}: {error}") from error
-    return f'<div class="kv-document">\n{html.blocks(found)}\n</div>'
+    return boxed(html.blocks(found))
 
 
 def _written(match: re.Match[str], report: Report, words: list[str]) -> str:
@@ -106,9 +106,9 @@ def _written(match: re.Match[str], report: Report, words: list[str]) -> str:
         case "kv", [path, unit] if unit in _UNITS:
             return _inline(match, report, path, unit)
         case "kv-section", [anchor] if anchor in SECTIONS:
-            return f'<div class="kv-document">\n{html.blocks(render_section(report, anchor))}\n</div>'
+            return boxed(html.blocks(render_section(report, anchor)))
         case "kv-headline", []:
-            return f'<div class="kv-document">\n{html.blocks(headline.headline(report))}\n</div>'
+            return boxed(html.blocks(headline.headline(report)))
         case "kv-engine", []:
             return as_text(engine_name(report))
         case _:

@@ -24,6 +24,11 @@ def layout_request(model: str, size: int) -> dict[str, object]:
     return {"model": model, "tensor_parallel_size": size, "kv_cache_memory_bytes": HEADLINE_BUDGET}
 
 
+def deployment_request(model: str, gpu: str, size: int, length: int) -> dict[str, object]:
+    """Returns the request of a deployment whose budget is estimated: tensor-parallel over all its cards."""
+    return {"model": model, "gpu": gpu, "tensor_parallel_size": size, "max_model_len": length}
+
+
 def calculator_link(calculator: str, request: Mapping[str, object]) -> str:
     """Returns the calculator's address with a request filled in."""
     return f"{calculator}?{urlencode({key: str(value) for key, value in request.items()})}"

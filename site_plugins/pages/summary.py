@@ -53,6 +53,10 @@ class Summary:
     on_gpus: tuple[OnGpus, ...]
     refusal: str = ""
 
+    def on(self, gpu: str, size: int) -> OnGpus:
+        """The model on so many cards of one kind, both among those of the index."""
+        return next(place for place in self.on_gpus if (place.gpu, place.size) == (gpu, size))
+
 
 def summarise(entry: ModelEntry, ask: Ask, many: Many = requests_at_once) -> Summary:
     """Returns a model's summary.

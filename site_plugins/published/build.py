@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kvcore.catalog import ModelEntry
 from kvcore.report.json import to_json
-from site_plugins.pages.generated import GeneratedFile
+from site_plugins.pages.generated import GeneratedFile, json_text
 from site_plugins.pages.scenarios import INDEX_GPUS
 from site_plugins.pages.summary import Summary
 from site_plugins.published.changes import changes_page, feed, load_changes
@@ -31,17 +31,13 @@ def published_files(
     root = f"{site_url.rstrip('/')}/"
     known = load_changes(changes)
     return (
-        GeneratedFile(MODELS, _json(to_json(models_data(models, root)))),
+        GeneratedFile(MODELS, json_text(to_json(models_data(models, root)))),
         *(GeneratedFile(fleet_data(gpu), _compact(to_json(fleet(models, gpu)))) for gpu in INDEX_GPUS),
-        *(GeneratedFile(place, _json(schema)) for place, schema in schemas(root).items()),
+        *(GeneratedFile(place, json_text(schema)) for place, schema in schemas(root).items()),
         GeneratedFile(FEED, feed(known, root, site_name)),
         GeneratedFile("changes.md", changes_page(known, frozenset(entry.id for entry, _ in models))),
         GeneratedFile(LLMS, llms_text(models, root, site_name)),
     )
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
 
 
 def _compact(value: object) -> str:

@@ -3,8 +3,18 @@
 from collections.abc import Sequence
 
 from kvcore.catalog import ModelEntry
+from site_plugins.pages.facts import short_length
+from site_plugins.pages.scenarios import INDEX_CONTEXTS, INDEX_GPU, INDEX_GPUS, INDEX_SIZES
 from site_plugins.pages.summary import Summary
-from site_plugins.published.places import FLEET_SCHEMA, MODELS, MODELS_SCHEMA, REPORT_SCHEMA, REQUEST_SCHEMA, fleet_data
+from site_plugins.published.places import (
+    CHANGES_SCHEMA,
+    FLEET_SCHEMA,
+    MODELS,
+    MODELS_SCHEMA,
+    REPORT_SCHEMA,
+    REQUEST_SCHEMA,
+    fleet_data,
+)
 
 _PAGES = (
     ("models/", "Models", "one table of every model, with requests at once on chosen cards (?gpu=H200&n=8)"),
@@ -21,6 +31,7 @@ _SCHEMAS = (
     (REPORT_SCHEMA, "a report"),
     (MODELS_SCHEMA, "models.json"),
     (FLEET_SCHEMA, "every model on cards of one kind"),
+    (CHANGES_SCHEMA, "the list of changes"),
 )
 
 _ADVICE = (
@@ -39,6 +50,9 @@ def llms_text(models: Sequence[tuple[ModelEntry, Summary]], site_url: str, site_
         site_name: Its name.
     """
     engine = models[0][1].engine if models else "no engine"
+    lengths = [short_length(length) for length in INDEX_CONTEXTS]
+    sizes = [str(size) for size in INDEX_SIZES]
+    others = [gpu for gpu in INDEX_GPUS if gpu != INDEX_GPU]
     lines = [
         f"# {site_name}",
         "",
@@ -53,8 +67,8 @@ def llms_text(models: Sequence[tuple[ModelEntry, Summary]], site_url: str, site_
         "",
         f"- [models.json]({site_url}{MODELS}): every model with its figures and the address of its full report",
         (
-            f"- [every model on H200 cards]({site_url}{fleet_data('H200')}): requests of 32k and 128k at once on 1, 2, 4 "
-            "and 8 of them, the budget estimated; beside it L40S, A100, H100 and B200"
+            f"- [every model on {INDEX_GPU} cards]({site_url}{fleet_data(INDEX_GPU)}): requests of {_listed(lengths)} at "
+            f"once on {_listed(sizes)} of them, the budget estimated; beside it {_listed(others)}"
         ),
         *(f"- [schema of {what}]({site_url}{place})" for place, what in _SCHEMAS),
         "",
@@ -67,3 +81,8 @@ def llms_text(models: Sequence[tuple[ModelEntry, Summary]], site_url: str, site_
         *(f"- [{entry.id}]({site_url}models/{entry.id}/): {summary.kind}" for entry, summary in models),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Some words, and a last one, as a sentence lists them."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

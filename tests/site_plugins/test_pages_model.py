@@ -13,7 +13,7 @@ from kvcore.questions.many import Outcome
 from kvcore.report.document import plain
 from kvcore.report.report import Input, Report
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.facts import contexts, headline_request, short_kind
+from site_plugins.pages.facts import contexts, headline_request, short_kind, short_length
 from site_plugins.pages.fleet import fewest, on_every_gpu
 from site_plugins.pages.generated import GeneratedFile, whole
 from site_plugins.pages.index_page import index_files, newest_first
@@ -90,6 +90,11 @@ def meta(markdown: str) -> dict[str, Any]:
     found = yaml.safe_load(markdown.split("---\n")[1])
     assert isinstance(found, dict)
     return found
+
+
+def test_a_context_is_shortened_only_where_nothing_is_lost() -> None:
+    assert short_length(128 * 1024) == "128k"
+    assert short_length(128 * 1024 - 1) == "131,071"
 
 
 def test_a_model_gets_a_page_with_report_and_layout_beside_it() -> None:

@@ -145,6 +145,7 @@ def test_a_cards_file_has_every_number_of_cards_with_requests_or_reasons() -> No
 
 def test_llms_txt_names_every_model_and_the_data() -> None:
     text = llms_text(MODELS, SITE_URL, "Atlas")
+    assert "requests of 32k and 128k at once on 1, 2, 4 and 8 of them" in text
     assert f"{SITE_URL}models/{ENTRY.id}/" in text
     assert f"{SITE_URL}data/v1/models.json" in text
 
