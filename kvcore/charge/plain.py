@@ -33,4 +33,11 @@ def plain_bytes(spec: LayerSpec, max_model_len: int, context: ChargeContext) -> 
     """Bytes of one request in one layer on one GPU, without engine overhead."""
     if not isinstance(spec, AttentionSpec):
         return spec.unpadded_page_size_bytes
-    return cdiv(plain_tokens(spec, max_model_len, context), spec.tokens_per_state) * spec.entry_bytes
+    return _entries(spec, plain_tokens(spec, max_model_len, context)) * spec.entry_bytes
+
+
+def _entries(spec: AttentionSpec, tokens: int) -> int:
+    """Entries that stand for some tokens; a block keeps whole entries only, where it is no multiple of their tokens."""
+    per_block = spec.block_size // spec.tokens_per_state
+    blocks, rest = divmod(tokens, spec.block_size)
+    return blocks * per_block + min(cdiv(rest, spec.tokens_per_state), per_block)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from kvcore.config import ModelConfig
 from kvcore.dtypes import is_fp8
 from kvcore.engines.vllm.paging_settings import PagingSettings
+from kvcore.engines.vllm.profiles import parse_release
 from kvcore.engines.vllm.selection import LayerQuery, select_backend
 from kvcore.engines.vllm.selection.dense import ADA, HOPPER
 from kvcore.engines.vllm.selection.query import ENCODER_ONLY
@@ -12,6 +13,15 @@ from kvcore.errors import refusal
 from kvcore.layout.cache import AttentionCache, LatentCache
 from kvcore.layout.layout import Layout
 from kvcore.layout.traits import Traits
+
+WHOLE_HEADS = frozenset({
+    "arcee", "aria_text", "cwm", "deepseek_v2", "gemma2", "gemma3_text", "gemma3n_text", "gpt_neox", "hyperclovax", "jais2",
+    "llama", "minicpm3", "muse_glimmer_text", "vaultgemma",
+})  # fmt: skip
+"""Model types whose config class checks that the heads divide the hidden size (`validate_architecture`)."""
+
+WHOLE_HEADS_FROM = (0, 33, 0)
+"""Oldest release known to be served with config classes that check themselves (Transformers 5.16)."""
 
 
 def check_deployment(layout: Layout, settings: PagingSettings, traits: Traits) -> None:
@@ -37,6 +47,24 @@ def check_attention_heads(num_attention_heads: int | None, tensor_parallel_size:
     if num_attention_heads and num_attention_heads % tensor_parallel_size:
         rule = f"vLLM needs the {num_attention_heads} attention heads to divide evenly over the ranks"
         raise refusal("tensor_parallel_size", tensor_parallel_size, rule, f"Use a divisor of {num_attention_heads}.")
+
+
+def check_whole_heads(config: ModelConfig, version: str) -> None:
+    """Config classes that want whole heads of the hidden size, even where ``head_dim`` says otherwise.
+
+    Args:
+        config: The checkpoint.
+        version: Release whose rules are in force.
+
+    Raises:
+        EngineRefusal: The heads do not divide the hidden size (Transformers 5.20 `LlamaConfig.validate_architecture`).
+    """
+    if config.model_type not in WHOLE_HEADS or parse_release(version) < WHOLE_HEADS_FROM:
+        return
+    hidden, heads = config.optional_integer("hidden_size"), config.optional_integer("num_attention_heads")
+    if hidden and heads and hidden % heads:
+        rule = f"the config class of {config.model_type} wants a divisor of the hidden size ({hidden:,})"
+        raise refusal(config.path("num_attention_heads"), heads, rule, f"Use a divisor of {hidden:,}.")
 
 
 def check_heads_per_kv_head(num_attention_heads: int | None, layout: Layout, decode_context_parallel_size: int) -> None:
@@ -136,6 +164,9 @@ def _check_decode_context_parallel(layout: Layout, settings: PagingSettings, tra
     field = "decode_context_parallel_size"
     if tp % dcp:
         raise refusal(field, dcp, f"must divide tensor_parallel_size ({tp})", f"Use a divisor of {tp}.")
+    if traits.attention_free:
+        rule = "vLLM counts the ranks that share tokens by KV heads, and the model has none"
+        raise refusal(field, dcp, rule, "Use 1.")
     caches = [part.cache for part in layout.parts]
     if any(cache.growth == "sliding_window" for cache in caches):
         raise refusal(field, dcp, "vLLM does not share the tokens of sliding-window layers between ranks", "Use 1.")
@@ -152,6 +183,8 @@ def _check_decode_context_parallel(layout: Layout, settings: PagingSettings, tra
 
 def _most_kv_heads(layout: Layout) -> int:
     """KV heads of the model, as the rules for shared tokens count them: none where anything keeps latents."""
+    if not layout.layers:
+        return layout.num_key_value_heads or 0
     caches = [part.cache for part in layout.parts]
     if any(isinstance(cache, LatentCache) for cache in caches):
         return 0

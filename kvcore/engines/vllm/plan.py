@@ -18,6 +18,7 @@ from kvcore.engines.vllm.fit_check import Checked, Fit, check_fit
 from kvcore.engines.vllm.grouping import CacheGroup
 from kvcore.engines.vllm.paging import Paging, PlannedPart, page
 from kvcore.engines.vllm.paging_settings import paging_settings
+from kvcore.engines.vllm.prefix_boundaries import check_prefix_boundaries
 from kvcore.engines.vllm.profile import PrintedTokens
 from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.engines.vllm.specs import ChargeContext
@@ -155,6 +156,8 @@ def fill(
     if settings.auto_fit_max_model_len and fit.longest > 0:
         max_model_len = fit.longest
         fit = check_fit(checked, max_model_len, settings.profile)
+    if fit.fits and settings.enable_prefix_caching:
+        check_prefix_boundaries(paging.groups, paging.stage_groups[0], context, settings.block_size)
     num_gpu_blocks = min(stage.raw_num_blocks for stage in stages)
     return _plan(paging, settings, context, max_model_len, stages, fit, num_gpu_blocks)
 

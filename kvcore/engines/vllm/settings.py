@@ -16,6 +16,7 @@ from kvcore.engines.vllm.checkpoint import (
     derived_max_model_len,
 )
 from kvcore.engines.vllm.profile import Profile
+from kvcore.engines.vllm.profiles import parse_release
 from kvcore.engines.vllm.recorder import InputRecorder
 from kvcore.engines.vllm.scheduling import concurrent_batches, in_flight_batches
 from kvcore.engines.vllm.state_settings import can_reuse_states, resolve_state_settings
@@ -30,6 +31,9 @@ DEEPSEEK_V32 = "DeepseekV32ForCausalLM"
 """Takes bfloat16 for auto before dtypes are compared (vLLM 0.33.0 `DeepseekV32ForCausalLM.verify_and_update_config`)."""
 
 FITTED_LENGTH = "the longest that fits, at most the model's limit"
+ONLY_WARNS_FROM = (0, 33, 0)
+"""Oldest release read that keeps prefix caching on where it is asked for, whatever the architecture."""
+
 NO_HYBRID_REUSE = "off in this release for models with states beside attention"
 
 
@@ -154,11 +158,16 @@ def resolve_settings(request: Request, config: ModelConfig | None, traits: Trait
 
 
 def _resolve_prefix_caching(recorder: InputRecorder, traits: Traits, profile: Profile) -> bool:
-    """Whether finished blocks are kept for reuse: as asked, where the architecture and the release can."""
+    """Whether finished blocks are kept for reuse: as asked, where the architecture and the release can.
+
+    The newest release only warns where the architecture cannot, and plans as asked (vLLM 0.33.0
+    `_set_default_chunked_prefill_and_prefix_caching_args`).
+    """
     by_default = traits.prefix_caching and (profile.hybrid_prefix_caching or not traits.keeps_state)
     note = "on where the architecture supports it" if by_default or not traits.prefix_caching else NO_HYBRID_REUSE
     asked = bool(recorder.take("enable_prefix_caching", by_default, note))
-    is_possible = traits.prefix_caching or traits.attention_free
+    only_warns = parse_release(profile.version) >= ONLY_WARNS_FROM
+    is_possible = only_warns or traits.prefix_caching or traits.attention_free
     resolved = asked and is_possible and (not traits.keeps_state or can_reuse_states(traits, profile))
     recorder.correct("enable_prefix_caching", resolved)
     return resolved

@@ -61,7 +61,7 @@ def resolve_state_settings(
         enable_prefix_caching: Whether finished blocks are kept for reuse.
 
     Raises:
-        EngineRefusal: The release does not have the mode, or cannot combine it with speculative decoding.
+        EngineRefusal: The release does not have the flag, or cannot combine the mode with speculative decoding.
     """
     _check_mode(request, profile)
     mode = NONE
@@ -79,6 +79,8 @@ def resolve_state_settings(
     note = f"{mode} with prefix caching, else none" if mode != NONE else "none without prefix caching"
     if request.mamba_cache_mode not in {None, mode}:
         note = f"{request.mamba_cache_mode} was asked for, which has no effect: the mode follows enable_prefix_caching"
+        if request.mamba_cache_mode == ALL and profile.state_reuse == ALIGN:
+            note += "; the command line of the engine no longer takes this word, its Python interface does"
     inputs = {
         "mamba_cache_mode": Input(value=mode, origin="derived", note=note),
         "mamba_cache_dtype": _input(request.mamba_cache_dtype, conv, "auto: the model dtype"),
@@ -115,7 +117,7 @@ def _reuse_mode(asked: str | None, traits: Traits, profile: Profile) -> str:
 
     Up to 0.14 there is no flag; up to 0.27 ``all`` is the default of the classes that can
     (vLLM 0.16.0 `MambaModelConfig.verify_and_update_config`); from 0.28 on ``align`` is, and from 0.32 on the flag is read
-    without effect (vLLM 0.33.0 `EngineArgs.create_engine_config`).
+    without effect, whatever it says: only the command line checks the word (vLLM 0.33.0 `EngineArgs.create_engine_config`).
     """
     if profile.state_reuse == "mamba_all":
         return ALL
@@ -126,9 +128,6 @@ def _reuse_mode(asked: str | None, traits: Traits, profile: Profile) -> str:
 
 
 def _check_mode(request: Request, profile: Profile) -> None:
-    if request.mamba_cache_mode == ALL and profile.state_reuse == "align":
-        rule = f"vLLM {profile.version} has the modes none and align only"
-        raise refusal("mamba_cache_mode", ALL, rule, "Leave it out: the mode follows enable_prefix_caching.")
     if request.mamba_cache_mode is not None and profile.state_reuse in {"never", "mamba_all"}:
         rule = f"vLLM {profile.version} has no such flag; releases from 0.15 on do"
         raise refusal("mamba_cache_mode", request.mamba_cache_mode, rule, "Leave it out.")

@@ -131,10 +131,21 @@ def test_windows_and_compressor_states_are_charged_their_window_and_the_tokens_i
     }  # fmt: skip
 
 
-def test_compressed_caches_need_blocks_of_whole_latents() -> None:
+def test_compressed_caches_need_blocks_of_one_latent_at_least() -> None:
     tokens_of_a_latent = 128
     assert f"{tokens_of_a_latent} tokens" in refusal(report(V4, block_size=tokens_of_a_latent // 2))
-    assert "block_size" in refusal(report(V4, block_size=tokens_of_a_latent * 3 // 2))
+    found = report(V4, block_size=tokens_of_a_latent * 3 // 2, enable_prefix_caching=False)
+    assert part(found, "compressed latent 128:1").engine["page_size_bytes"] == 2 * 576 >= 448 + 64 * BFLOAT16 + 8
+    assert any("blocks of 192 tokens, but its workers will not start" in text for text in found.warnings)
+
+
+def test_prefixes_do_not_end_within_a_compressed_latent() -> None:
+    """The engine looks at the first compressed layer, which is one of four tokens in V4 and one of 128 here."""
+    heavy_first = {**V4, "compress_ratios": [128, 4, 0]}
+    window_block = 64
+    assert not report(V4, block_size=192).errors
+    assert f"every {3 * window_block} tokens" in refusal(report(heavy_first, block_size=192))
+    assert not report(heavy_first, block_size=192, enable_prefix_caching=False).errors
 
 
 def test_compressed_caches_are_planned_with_half_their_block_and_a_warning() -> None:

@@ -11,7 +11,7 @@ SIZES = {
     "max_position_embeddings": 8192, "torch_dtype": "bfloat16",
 }  # fmt: skip
 LLAMA = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", **SIZES}
-SEVEN_TO_ONE = {**LLAMA, "num_attention_heads": 28, "num_key_value_heads": 4, "head_dim": 128, "vocab_size": 129024}
+SEVEN_TO_ONE = {**LLAMA, "num_attention_heads": 28, "num_key_value_heads": 4, "hidden_size": 3584, "vocab_size": 129024}
 GPT_OSS = {
     "architectures": ["GptOssForCausalLM"], "model_type": "gpt_oss", **SIZES, "num_attention_heads": 64,
     "sliding_window": 128,
@@ -40,6 +40,7 @@ VOXTRAL = {
     "architectures": ["VoxtralForConditionalGeneration"], "model_type": "voxtral",
     "text_config": {**SIZES, "model_type": "llama"}, "audio_config": {"num_attention_heads": 20},
 }  # fmt: skip
+MAMBA = {"architectures": ["MambaForCausalLM"], "model_type": "mamba", "num_hidden_layers": 4, "hidden_size": 1024}
 BERT = {"architectures": ["BertModel"], "model_type": "bert", **SIZES, "max_position_embeddings": 512}
 QWEN_FP8 = {
     "architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe", **SIZES, "moe_intermediate_size": 768,
@@ -81,6 +82,9 @@ def ordered(actorder: object) -> dict[str, Any]:
         (BERT, {"kv_cache_dtype": "nvfp4"}, "no attention backend"),
         (BERT, {"attention_backend": "FLASHINFER"}, "encoder_only"),
         (BERT, {"pipeline_parallel_size": 2}, "pipeline_parallel_size"),
+        (BERT, {"tensor_parallel_size": 2, "decode_context_parallel_size": 2}, "8 KV heads"),
+        (MAMBA, {"tensor_parallel_size": 2, "decode_context_parallel_size": 2}, "decode_context_parallel_size"),
+        ({**LLAMA, "num_attention_heads": 24, "head_dim": 128}, {}, "num_attention_heads"),
         (LLAMA, {"max_num_batched_tokens": 512, "max_num_seqs": 513}, "max_num_seqs"),
         (LLAMA, {"max_num_seqs": 8193}, "8,192 batched tokens"),
         (QWEN_FP8, {"tensor_parallel_size": 16}, "tensor_parallel_size"),
@@ -113,6 +117,7 @@ def test_a_deployment_is_refused(config: dict[str, Any], request_fields: dict[st
         (quantized(**GPTQ, desc_act=True), {"engine_version": "0.29.0"}),
         (ordered("weight"), {}),
         ({**GEMMA4, "num_kv_shared_layers": 0}, {"pipeline_parallel_size": 2}),
+        ({**LLAMA, "num_attention_heads": 24, "head_dim": 128}, {"engine_version": "0.32.0"}),
         (BLOOM, {"max_model_len": 2048}),
     ],
 )

@@ -21,6 +21,10 @@ GRANITE: Mapping[str, object] = {
     "hidden_size": 2048, "num_attention_heads": 32, "num_key_value_heads": 8, "dtype": "bfloat16",
     "layer_types": ["full_attention"] * 2,
 }  # fmt: skip
+BERT: Mapping[str, object] = {
+    "architectures": ["BertModel"], "model_type": "bert", "num_hidden_layers": 4, "hidden_size": 1024,
+    "num_attention_heads": 16, "max_position_embeddings": 512,
+}  # fmt: skip
 
 
 def report(config: Mapping[str, object], **fields: object) -> Report:
@@ -38,9 +42,20 @@ def test_a_mode_asked_for_has_no_effect_and_the_report_says_so() -> None:
     assert "no effect" in resolved.note
 
 
-def test_the_removed_mode_is_refused() -> None:
-    (error,) = report(QWEN3_5, mamba_cache_mode="all").errors
-    assert error.field == "mamba_cache_mode"
+def test_the_removed_mode_has_no_effect_either() -> None:
+    asked = report(QWEN3_5, mamba_cache_mode="all")
+    assert asked.inputs["mamba_cache_mode"].value == "align"
+    assert "command line" in asked.inputs["mamba_cache_mode"].note
+    assert asked.capacity == report(QWEN3_5).capacity
+
+
+def test_prefix_caching_is_on_where_it_is_asked_for_whatever_the_model() -> None:
+    asked = report(BERT, enable_prefix_caching=True)
+    assert report(BERT).inputs["enable_prefix_caching"].value is False
+    assert asked.inputs["enable_prefix_caching"].value is True
+    assert (
+        report(BERT, enable_prefix_caching=True, engine_version="0.32.0").inputs["enable_prefix_caching"].value is False
+    )
 
 
 def test_auto_resolves_to_the_dtype_the_config_declares() -> None:

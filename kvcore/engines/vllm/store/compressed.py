@@ -29,7 +29,7 @@ STATE_BLOCKS = {4: 4, 128: 8}
 
 FLOAT32_BYTES = 4
 
-SPARSE_SWA = Backend(name="DEEPSEEK_SPARSE_SWA", multiple_of=32)
+SPARSE_SWA = Backend(name="DEEPSEEK_SPARSE_SWA", multiple_of=32, plans_any_block=True)
 V4_INDEXER = Backend(
     name="DEEPSEEK_V4_INDEXER", block_sizes=(256,), kv_cache_layouts=("BLHNC", "BLNHC"), plans_any_block=True
 )
@@ -128,10 +128,10 @@ def store_compressed_latent(cache: CompressedLatentCache, context: StoreContext)
     """Stores one latent per ``compress_ratio`` tokens (vLLM 0.33.0 `DeepseekV4Attention.get_kv_cache_spec`).
 
     Raises:
-        EngineRefusal: Latents do not fill a block; below one latent the engine divides by the zero bytes of its page.
+        EngineRefusal: A block holds no latent: the engine divides by the zero bytes of its page.
     """
-    if context.given_block_size is not None and context.given_block_size % cache.compress_ratio:
-        rule = f"blocks must hold whole latents of DeepSeek V4, and one stands for {cache.compress_ratio} tokens"
+    if context.given_block_size is not None and context.given_block_size < cache.compress_ratio:
+        rule = f"a block must hold one latent of DeepSeek V4 at least, and one stands for {cache.compress_ratio} tokens"
         raise refusal("block_size", context.given_block_size, rule, "Leave block_size out.")
     row = row_format(context)
     spec = MLAAttentionSpec(
