@@ -58,7 +58,7 @@ UNMODELLED = frozenset({
     "--kda-prefill-backend", "--enable-dbo", "--enable-eplb", "--max-num-scheduled-tokens", "--spec-method",
     "--spec-model", "--spec-tokens", "--additional-config", "--moe-dense-tp-size", "--enable-hierarchical-cache",
     "--hicache-ratio", "--hicache-size", "--enable-hisparse", "--json-model-override-args", "--cuda-graph-max-bs",
-    "--enable-lora-overlap-loading", "--max-loras-per-batch", "--lora-paths",
+    "--enable-lora-overlap-loading", "--max-loras-per-batch", "--lora-paths", "--config",
 })  # fmt: skip
 """Flags that change memory in ways kvcore does not compute; the reader is told."""
 
@@ -112,6 +112,7 @@ FIELD_OF_FLAG: Mapping[str, Mapping[str, str]] = {
 
 SWITCH_FIELDS = frozenset(field.name for field in REQUEST_FIELDS if field.type == "boolean")
 OBJECT_FIELDS = frozenset(field.name for field in REQUEST_FIELDS if field.type in {"object", "speculative"})
+LIST_FIELDS = frozenset(field.name for field in REQUEST_FIELDS if field.type == "strings")
 INTEGER_FIELDS = frozenset(field.name for field in REQUEST_FIELDS if field.type in {"integer", "budget"})
 
 

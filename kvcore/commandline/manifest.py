@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kvcore.commandline.environment import assigned_in
+
 _KEY = re.compile(r"^(?P<indent>\s*(?:-\s+)?)(?P<key>entrypoint|command|args|image)\s*:(?:\s+(?P<value>.*))?$")
 _BLOCK = re.compile(r"[|>][+-]?\d?")
 _ITEM = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^,\[\]]+")
@@ -20,10 +22,12 @@ class Manifest:
 
     Attributes:
         image: Its image; empty where none is named.
+        environment: Its engine's environment variables, as ``NAME=value``.
         items: The items under ``entrypoint``, ``command`` and ``args``, in this order.
     """
 
     image: str
+    environment: tuple[str, ...]
     items: tuple[str, ...]
 
 
@@ -36,7 +40,9 @@ def read_manifest(lines: Sequence[str]) -> Manifest | None:
             continue
         found[match["key"]] = _value((match["value"] or "").strip(), len(match["indent"]), lines[number + 1 :])
     items = tuple(item for key in ("entrypoint", "command", "args") for item in found.get(key, ()))
-    return Manifest(image=" ".join(found.get("image", ())), items=items) if items else None
+    if not items:
+        return None
+    return Manifest(image=" ".join(found.get("image", ())), environment=assigned_in(lines), items=items)
 
 
 def _value(inline: str, indent: int, following: Sequence[str]) -> tuple[str, ...]:

@@ -1,14 +1,20 @@
 """From pasted text to words: a shell line, a container command, or the ``args:`` of a manifest."""
 
 import json
+import re
 import shlex
 from collections.abc import Sequence
 
+from kvcore.commandline.environment import assigned
 from kvcore.commandline.manifest import Manifest, read_manifest, unquoted
 from kvcore.errors import input_error
 
 MOST_CHARACTERS = 100_000
-_SHELL_ENDS = frozenset({"|", "||", "&&", ";", "&", ">", ">>", "2>&1", "<"})
+_SHELL_ENDS = frozenset({"|", "||", "&&", ";", "&", "<"})
+_REDIRECTION = re.compile(r"\d?&?>.*")
+_LONG_DASH = re.compile(r"-*[\u2010-\u2015\u2212][-\u2010-\u2015\u2212]*(?=[A-Za-z])")
+_SHORT_FLAG = 3
+"""Letters of the longest flag that takes one dash."""
 
 
 def split_words(text: str) -> list[str]:
@@ -41,17 +47,47 @@ def _manifest_words(manifest: Manifest) -> list[str]:
         words = _shell_words(_joined(manifest.items[0].splitlines()))
     else:
         words = [word for item in manifest.items for word in _item_words(item)]
-    return words if _starts_engine(words) else [*manifest.image.split(), *words]
+    return [*manifest.environment, *manifest.image.split(), *words]
 
 
 def _joined(lines: Sequence[str]) -> str:
-    """Joins continued lines: a trailing backslash, caret or backtick; a prompt before the command is dropped."""
+    """Joins continued lines: a trailing backslash, caret or backtick; comments and a prompt before the command are dropped."""
     joined = ""
-    for line in lines:
+    for line in _without_comments("\n".join(lines)).splitlines():
         stripped = line.strip()
         continued = stripped.endswith(("\\", "^", "`"))
         joined += (stripped[:-1] if continued else stripped) + " "
     return joined.strip().removeprefix("$ ").removeprefix("> ")
+
+
+def _without_comments(text: str) -> str:
+    """A shell's text without comments: from a ``#`` at the start of a word, outside quotes, to the end of the line."""
+    kept: list[str] = []
+    quote, number = "", 0
+    while number < len(text):
+        character = text[number]
+        if character == "\\" and quote != "'":
+            kept.append(text[number : number + 2])
+            number += 2
+            continue
+        if not quote and character == "#" and (number == 0 or text[number - 1].isspace()):
+            end = text.find("\n", number)
+            number = len(text) if end < 0 else end
+            continue
+        if character in "'\"" and quote in {"", character}:
+            quote = "" if quote else character
+        kept.append(character)
+        number += 1
+    return "".join(kept)
+
+
+def _with_plain_dashes(word: str) -> str:
+    """A flag as it was before a text program made one long dash of its two."""
+    match = _LONG_DASH.match(word)
+    if match is None:
+        return word
+    name = word[match.end() :]
+    return ("-" if len(name.partition("=")[0]) <= _SHORT_FLAG else "--") + name
 
 
 def _shell_words(text: str) -> list[str]:
@@ -67,16 +103,17 @@ def _shell_words(text: str) -> list[str]:
 def _engine_command(words: Sequence[str]) -> list[str]:
     """Of several commands the one that starts an engine; ``pip install vllm`` does not."""
     commands: list[list[str]] = [[]]
-    for word in words:
-        ends = word in _SHELL_ENDS or word.endswith(";")
-        if not (ends and word in _SHELL_ENDS):
-            commands[-1].append(word.removesuffix(";") if ends else word)
-        if ends:
+    for word in map(_with_plain_dashes, words):
+        is_end = word in _SHELL_ENDS or _REDIRECTION.fullmatch(word) is not None
+        if not is_end:
+            commands[-1].append(word.removesuffix(";"))
+        if is_end or word.endswith(";"):
             commands.append([])
     for starts in (_serves, _starts_engine):
-        chosen = next((command for command in commands if starts(command)), None)
+        chosen = next((number for number, command in enumerate(commands) if starts(command)), None)
         if chosen is not None:
-            return chosen
+            before = [word for command in commands[:chosen] for word in assigned(command)]
+            return [*before, *commands[chosen]]
     return list(words)
 
 
@@ -98,9 +135,7 @@ def is_engine_word(word: str) -> bool:
 
 
 def _json_list(text: str) -> list[object] | None:
-    stripped = text.strip()
-    _, _, after = stripped.partition("args:")
-    candidate = after.strip() if after else stripped
+    candidate = text.strip().removeprefix("args:").lstrip()
     if not candidate.startswith("["):
         return None
     try:

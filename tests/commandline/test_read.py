@@ -61,6 +61,19 @@ COMMANDS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("another command before", f"ray start --head; vllm serve {MODEL} -tp 2", {"model": MODEL, "tensor_parallel_size": 2}),
     ("folder named like the engine", f"docker run -v /srv/vllm:/x --env A=1 vllm/vllm-openai --model {MODEL} -tp 2", {"model": MODEL, "tensor_parallel_size": 2}),
     ("keys of an object", f"vllm serve {MODEL} --speculative-config.method ngram --speculative-config.num_speculative_tokens=4", {"model": MODEL, "speculative_config": {"method": "ngram", "num_speculative_tokens": 4}}),
+    ("comment behind", f"vllm serve {MODEL} -tp 2  # or -tp 8, don't\n", {"model": MODEL, "tensor_parallel_size": 2}),
+    ("hash inside a word", f"vllm serve {MODEL} --chat-template /a#b -tp 2", {"model": MODEL, "tensor_parallel_size": 2}),
+    ("dashes a text program joined", f"vllm serve {MODEL} —max-model-len 8192 –tp 2", {"model": MODEL, "max_model_len": 8192, "tensor_parallel_size": 2}),
+    ("image called like the program", f"docker run rocm/vllm vllm serve {MODEL} -tp 2", {"model": MODEL, "tensor_parallel_size": 2}),
+    ("installed on the line before", f"pip install vllm\nvllm serve {MODEL} -tp 2", {"model": MODEL, "tensor_parallel_size": 2}),
+    ("output into a file", f"vllm serve {MODEL} -tp 2 >log.txt 2>err.txt", {"model": MODEL, "tensor_parallel_size": 2}),
+    ("exported before", f"export VLLM_PP_LAYER_PARTITION=30,2 && vllm serve {MODEL} -pp 2", {"model": MODEL, "pipeline_parallel_size": 2, "pipeline_layer_partition": "30,2"}),
+    ("variable of a container", f"docker run -e VLLM_PP_LAYER_PARTITION=30,2 vllm/vllm-openai --model {MODEL} -pp 2", {"model": MODEL, "pipeline_parallel_size": 2, "pipeline_layer_partition": "30,2"}),
+    ("variable of a pod", f'env:\n  - name: VLLM_PP_LAYER_PARTITION\n    value: "30,2"\nimage: vllm/vllm-openai\nargs: ["--model={MODEL}", "-pp", "2"]', {"model": MODEL, "pipeline_parallel_size": 2, "pipeline_layer_partition": "30,2"}),
+    ("variable of a compose file", f"image: vllm/vllm-openai\nenvironment:\n  VLLM_PP_LAYER_PARTITION: 30,2\ncommand: --model {MODEL} -pp 2", {"model": MODEL, "pipeline_parallel_size": 2, "pipeline_layer_partition": "30,2"}),
+    ("release of an image", f"docker run vllm/vllm-openai:v0.11.0 --model {MODEL}", {"model": MODEL, "engine_version": "0.11.0"}),
+    ("several values of a flag", f"vllm serve {MODEL} --kv-cache-dtype-skip-layers 0 31 -tp 2", {"model": MODEL, "kv_cache_dtype_skip_layers": "0,31", "tensor_parallel_size": 2}),
+    ("end of the flags", f"vllm serve -tp 2 -- {MODEL}", {"model": MODEL, "tensor_parallel_size": 2}),
     ("optimization level", f"vllm serve {MODEL} -O3 -tp 2", {"model": MODEL, "tensor_parallel_size": 2}),
 )  # fmt: skip
 
@@ -87,6 +100,28 @@ def test_keys_of_what_is_not_modelled_are_listed_by_their_flag() -> None:
     assert read.unknown == ("--made-up",)
 
 
+def test_words_that_belong_to_no_flag_are_named() -> None:
+    assert read_command(f"vllm serve {MODEL} tensor-parallel-size 2 --port 8000").unknown == (
+        "tensor-parallel-size",
+        "2",
+    )
+
+
+def test_variables_of_the_engine_are_listed_and_those_of_others_are_not() -> None:
+    read = read_command(f"HF_TOKEN=x VLLM_API_KEY=y VLLM_MLA_DISABLE=1 vllm serve {MODEL}")
+    assert read.ignored == ("VLLM_API_KEY",)
+    assert read.unknown == ("VLLM_MLA_DISABLE",)
+
+
+def test_an_image_of_an_sglang_that_is_not_known_is_named() -> None:
+    read = read_command(f"docker run lmsysorg/sglang:v0.4.1-cu124 --model-path {MODEL}")
+    assert read.unmodelled == ("lmsysorg/sglang:v0.4.1-cu124",)
+
+
+def test_a_file_of_flags_is_named_as_not_read() -> None:
+    assert read_command(f"vllm serve {MODEL} --config flags.yaml").unmodelled == ("--config",)
+
+
 HOSTILE = (
     "args: [" + "a\n" * 30_000,
     "args:\n" + "- |\n" * 20_000,
@@ -94,6 +129,10 @@ HOSTILE = (
     "command: [" + '"' * 90_000,
     "vllm serve m " + "--speculative-config." + "a." * 40_000 + "b 1",
     "vllm serve m " + "; " * 40_000,
+    "vllm serve m " + "vllm" * 20_000 + ":",
+    "env:\n" + "- name: VLLM_A\n" * 6_000,
+    "vllm serve m " + "—" * 90_000,
+    "vllm serve m " + "VLLM_A=" * 12_000,
 )
 
 
