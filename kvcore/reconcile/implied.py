@@ -89,8 +89,7 @@ def implied_request(record: LogRecord, given: Mapping[str, Any]) -> Implied:
         put("engine", "sglang", "its lines")
         put("attention_backend", record.flags.get("attention_backend"), "arguments")
         _put_free_memory(record, put)
-    if record.engine_version and record.engine in {"vllm", "sglang"} and not _UNTAGGED.match(record.engine_version):
-        put("engine_version", record.engine_version, "version line")
+    _put_release(record, put)
     if not {"model", "config", "layout"} & set(given):
         put("model", _first_named(record, named_by, catalogue_name), "arguments")
         for called_by in (named_by, folders_above):
@@ -109,6 +108,30 @@ def implied_request(record: LogRecord, given: Mapping[str, Any]) -> Implied:
 
 
 _FIELD_NAMES = frozenset(field.name for field in REQUEST_FIELDS) - _NOT_FROM_FLAGS
+
+
+FIRST_KNOWN = "0.9.0"
+"""First release of vLLM whose profile is known; a cache that keeps every token was counted the same way before."""
+
+_BEFORE_FIRST_KNOWN = re.compile(r"0\.[2-8]\.\d")
+
+
+def _put_release(record: LogRecord, put: Any) -> None:
+    """The release: as printed, or the first one that is known where the log is of an older one.
+
+    vLLM 0.2 to 0.8 `CacheEngine.get_cache_block_size` charges every layer keys and values of each token.
+    """
+    if record.engine == "vllm" and _is_first_engine(record):
+        put("engine_version", FIRST_KNOWN, "the first engine, whose blocks are counted as by this release")
+    elif record.engine_version and record.engine in {"vllm", "sglang"} and not _UNTAGGED.match(record.engine_version):
+        put("engine_version", record.engine_version, "version line")
+
+
+def _is_first_engine(record: LogRecord) -> bool:
+    """Whether a log is of a release before 0.9, or prints what only the first engine does: blocks on GPU and CPU."""
+    if not record.engine_version:
+        return record.first("num_cpu_blocks") is not None
+    return _BEFORE_FIRST_KNOWN.match(record.engine_version) is not None
 
 
 def _put_figures(record: LogRecord, put: Any) -> None:
@@ -234,7 +257,13 @@ def _questions(record: LogRecord, request: Mapping[str, Any], *, variant: bool) 
     if not {"model", "config", "layout"} & set(request):
         text = "The log names no model of the catalogue. Choose one, or paste its config.json."
         questions.append(Question("model", text))
-    if "engine_version" not in request and record.engine in {"vllm", "sglang"}:
+    if request.get("engine_version") == FIRST_KNOWN and record.engine == "vllm" and _is_first_engine(record):
+        text = (
+            f"The log is of an older release than kvcore knows. Keys and values of every token were counted then as by "
+            f"{FIRST_KNOWN}, whose rules are taken; other caches are refused."
+        )
+        questions.append(Question("engine_version", text))
+    elif "engine_version" not in request and record.engine in {"vllm", "sglang"}:
         prints = "the version of a build without tags" if record.engine_version else "no release"
         text = f"The log prints {prints}; releases count tokens differently. The newest one is assumed."
         questions.append(Question("engine_version", text))

@@ -63,15 +63,6 @@ def _message(text: str) -> str | None:
         return None
     for inner in (record, *(record[key] for key in _AROUND_MESSAGE if isinstance(record.get(key), dict))):
         for key in _MESSAGE_KEYS:
-            if (said := _said(inner.get(key))) is not None:
-                return said
-    return None
-
-
-def _said(value: object) -> str | None:
-    """A message; journald exports one that holds terminal codes as a list of its bytes."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list) and value and all(isinstance(item, int) and 0 <= item < 256 for item in value):
-        return bytes(value).decode("utf-8", "replace")
+            if isinstance(inner.get(key), str):
+                return str(inner[key])
     return None

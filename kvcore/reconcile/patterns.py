@@ -68,7 +68,12 @@ PATTERNS: tuple[Pattern, ...] = tuple(
         ),
         (
             "blocks", "vllm", "blocks: ",
-            r"# (?:GPU|CUDA|cuda|HPU|TPU) blocks: (?P<num_gpu_blocks>COUNT)(?:, # CPU blocks: (?P<num_cpu_blocks>COUNT))?",
+            r"# (?:GPU|CUDA|cuda|HPU|TPU) blocks: (?P<num_gpu_blocks>COUNT)(?!\d|, # CPU)",
+        ),
+        (
+            "blocks", "vllm", " blocks: ",
+            r"\b(?:GPU|CUDA|ROCM|HPU|TPU|XPU|NPU|CPU|NEURON|(?-i:cuda|rocm|hpu|tpu|xpu|npu|cpu|neuron)) blocks: "
+            r"(?P<num_gpu_blocks>COUNT), # CPU blocks: (?P<num_cpu_blocks>COUNT)",
         ),
         ("blocks", "vllm", "num_gpu_blocks is", r"num_gpu_blocks is:? (?P<num_gpu_blocks>COUNT)"),
         ("override", "vllm", "num_gpu_blocks_override", r"verriding num_gpu_blocks=[1-9]\d* with num_gpu_blocks_override=(?P<num_gpu_blocks_override>\d+)"),
@@ -133,6 +138,8 @@ PATTERNS: tuple[Pattern, ...] = tuple(
         ("cache_dtype", "vllm", "KV cache format", r"(?P<text_kv_cache_dtype>fp8_ds_mla|nvfp4_ds_mla) KV cache format"),
         ("cache_dtype", "vllm", "to store kv cache", r"Using (?P<text_kv_cache_dtype>fp8\w*|nvfp4) data type to store kv ?cache"),
         ("version", "vllm", "version ", r"(?:server |\] |^ ?)version (?P<text_version>v?\d+\.\d+[\w.+-]*)"),
+        ("model", "vllm", "to load model", r"Starting to load model (?P<text_model>\S+?)\.\.\."),
+        ("model", "vllm", " model ", r"[█▀] +model +(?P<text_model>\S+)"),
         ("version", "vllm", "LLM engine (v", r"LLM engine \(v?(?P<text_version>\d+\.\d+[\w.+-]*)\)"),
         (
             "sglang_tokens", "sglang", "max_total_num_tokens",
@@ -203,6 +210,7 @@ ARGUMENT_LISTS = (
     ("non-default args: {", ":", "vllm"),
     ("server_args=ServerArgs(", "=", "sglang"),
     (" with config: ", "=", "vllm"),
+    (" args: Namespace(", "=", "vllm"),
 )
 """Where a list of arguments starts, what stands between a name and its value, and whose it is."""
 
@@ -212,7 +220,6 @@ MARKS: tuple[bytes, ...] = (
     b"layer_tokens=", b"llama_kv_cache", b"KV self size", b"k/v cache", b"paged KV cache", b"primary pool", b"okens per block",
     b"mamba page size by", b"padding layers", b"weights took", b"oading took", b"num_gpu_blocks", b"init engine", b"max_num_batched_tokens=",
     b"store kv", b"KV cache format", b"cache dtype", b"block size to", b"max concurrency", b"peak activation", b"gpu_memory_utilization 0",
-    b'"MESSAGE":[',
+    b"Starting to load model",
 )  # fmt: skip
-"""Texts that pick the lines worth a closer look out of a log of any length; every pattern's lines hold one of them.
-The last one is journald's, which exports a message with terminal codes as numbers."""
+"""Texts that pick the lines worth a closer look out of a log of any length; every pattern's lines hold one of them."""

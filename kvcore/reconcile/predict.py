@@ -5,7 +5,7 @@ prints; the figures of the printed number itself are shown.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
 from typing import Any
@@ -118,7 +118,11 @@ def predict(record: LogRecord, request: Mapping[str, Any]) -> Prediction:
     # Under an estimated budget figures are near, not equal.
     decides = report.budget is None or report.budget.kind != "estimated"
     least, most = _ends(plain, ends, computed) if decides else (computed, computed)
-    rows = (*_rows(record, computed, least, most, decides=decides), *_weights_row(record, report))
+    compared = _rows(record, computed, least, most, decides=decides)
+    if "num_gpu_blocks_override" in middle:
+        # What was read off the log proves nothing about it.
+        compared = tuple(replace(item, matches=None) if item.name == "num_gpu_blocks" else item for item in compared)
+    rows = (*compared, *_weights_row(record, report))
     return Prediction(report=report, rows=rows)
 
 
@@ -153,6 +157,9 @@ def _reach(record: LogRecord, request: Mapping[str, Any], computed: Computed) ->
 
 Fields = dict[str, Any]
 
+_ENOUGH = 1 << 44
+"""Bytes that no pool of a printed number of blocks needs."""
+
 
 def _budgets(record: LogRecord, request: Mapping[str, Any]) -> tuple[Fields, Fields, tuple[Fields, Fields] | None]:
     """The request without its budget, the printed budget, and the ends of its range."""
@@ -170,8 +177,8 @@ def _budgets(record: LogRecord, request: Mapping[str, Any]) -> tuple[Fields, Fie
         return plain, {"kv_cache_memory_bytes": max(1, int(given * GIB))}, ends
     blocks = record.first("num_gpu_blocks")
     if blocks is not None and "num_gpu_blocks_override" not in plain:
-        # The pool is known without its budget: tokens and concurrency follow from the blocks.
-        return plain, {"num_gpu_blocks_override": int(blocks.value)}, None
+        # The pool is known without its budget: tokens and concurrency follow from the blocks, whatever room there was.
+        return plain, {"num_gpu_blocks_override": int(blocks.value), "kv_cache_memory_bytes": _ENOUGH}, None
     return plain, {}, None
 
 

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, Protocol
 from kvcore.reconcile.lines import begins_a_line, plain_lines, rank_of
 from kvcore.reconcile.literals import read_arguments
 from kvcore.reconcile.patterns import ARGUMENT_LISTS, MARKS, PATTERNS, Pattern
+from kvcore.reconcile.posted_command import MARKS as COMMANDS
+from kvcore.reconcile.posted_command import posted_command
 from kvcore.reconcile.quoted import QUOTED
 from kvcore.reconcile.record import UNITS, LogFigure, LogRecord, Seen
 
@@ -96,7 +98,7 @@ def _marked_lines(source: Pieces, reading: "_Reading") -> Iterator[tuple[int, _M
 
 def _hits(data: bytes, begin: int, end: int, before: int) -> Iterator[tuple[int, _Marked]]:
     starts: dict[int, int] = {}
-    for mark in MARKS:
+    for mark in (*MARKS, *COMMANDS):
         at = data.find(mark, begin, end)
         while at >= 0:
             start = data.rfind(b"\n", 0, at) + 1
@@ -127,6 +129,8 @@ class _Reading:
         self.left_out = 0
         self.run = 1
         self.broken = 0
+        self.command: dict[str, Any] = {}
+        self.command_line = 0
 
     def take(self, number: int, marked: _Marked) -> None:
         """Reads one line; one that says nothing may have been broken, and is read with its neighbours."""
@@ -135,7 +139,7 @@ class _Reading:
         for text in texts:
             self._take_arguments(number, text, marked)
             known = self._take_figures(number, text) or known
-        if not known and len(texts) == 1:
+        if not known and len(texts) == 1 and not self._take_command(number, texts[0], marked):
             self._take_broken(number, texts[0], marked)
 
     def _take_figures(self, number: int, text: str, across: int = 0) -> bool:
@@ -206,6 +210,7 @@ class _Reading:
             values, complete = _whole_arguments(text[at + len(start) :], separator, marked)
             self.engine = self.engine or engine
             is_dump = start == " with config: "
+            values = {name: value for name, value in values.items() if value is not None}
             if is_dump:
                 values = {name: values[name] for name in values if name not in self.flags}
             elif self.flags_line and self.figures:
@@ -221,12 +226,33 @@ class _Reading:
                 self.seen.append(Seen(kind="config_dump", line=number, run=self.run))
             return
 
+    def _take_command(self, number: int, text: str, marked: _Marked) -> bool:
+        """Keeps the last command above the first figure, else the first one below; whether the line is a command."""
+        below = [plain_lines(line)[0] for line in marked.after] if any(mark in marked.line for mark in COMMANDS) else []
+        command = posted_command(text, below) if below else None
+        if command is None:
+            return False
+        if not (self.command and self.figures):
+            self.command, self.command_line = dict(command.request), number
+        return True
+
+    def _add_command(self) -> None:
+        """A posted command says what the engine's own list of arguments would, and its image the release."""
+        if not self.command or self.flags_line or self.engine not in {"", self.command.get("engine", "vllm")}:
+            return
+        self.engine = self.engine or self.command.get("engine", "vllm")
+        self.flags = {**self.command, **self.flags}
+        self.seen.append(Seen(kind="command", line=self.command_line, run=self.run))
+        if release := self.command.get("engine_version"):
+            self.versions.setdefault(self.engine, release)
+
     def _answered(self) -> bool:
         """Whether an earlier start printed its capacity; its arguments then stay."""
         return any(figure.name in {"gpu_kv_cache_tokens", "max_total_num_tokens"} for figure in self.figures)
 
     def record(self) -> LogRecord:
         """What was read; quoted figures where no line of an engine prints the same."""
+        self._add_command()
         printed = {figure.name for figure in self.figures}
         for pattern, figure in self.quoted:
             if figure.name not in printed and self.engine in {"", "vllm"}:

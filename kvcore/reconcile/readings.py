@@ -192,6 +192,14 @@ READINGS: Mapping[str, Reading] = {
         "The flags the engine was started with. kvcore takes those that decide sizes, and no names.",
         COMPARE,
     ),
+    "command": Reading(
+        "Command",
+        "The command posted with the log, which stands in for its list of arguments. kvcore takes the flags that decide sizes.",
+        COMPARE,
+    ),
+    "model": Reading(
+        "Model", "Which checkpoint is loaded. kvcore looks its name up in the catalogue and keeps no path.", COMPARE
+    ),
     "config_dump": Reading(
         "Resolved configuration", "What the flags became after the engine filled in its defaults.", COMPARE
     ),

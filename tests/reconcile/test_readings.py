@@ -15,10 +15,10 @@ KINDS = {pattern.kind for pattern in (*PATTERNS, *QUOTED)}
 
 
 def test_every_kind_of_line_has_a_reading_and_no_reading_is_left_over() -> None:
-    others = {"arguments", "config_dump", "run_pool"}
+    others = {"arguments", "command", "config_dump", "run_pool"}
 
     assert set(READINGS) == KINDS | others
-    assert len(ARGUMENT_LISTS) == 3
+    assert len(ARGUMENT_LISTS) == 4
 
 
 @pytest.mark.parametrize("kind", sorted(READINGS))
