@@ -1,5 +1,6 @@
 """The inputs of a sweep as a person writes them: ``max_model_len=8192,32768`` or ``max_model_len=1024..16384:1024``."""
 
+import math
 from typing import Any
 
 from kvcore.errors import input_error
@@ -37,7 +38,9 @@ def _number(value: object) -> object:
         return value
     for kind in (int, float):
         try:
-            return kind(value)
+            number = kind(value)
         except ValueError:
             continue
+        # What no JSON can carry stays as it was written, for the question to refuse.
+        return number if kind is int or math.isfinite(number) else value
     return {"true": True, "false": False}.get(value.lower(), value)

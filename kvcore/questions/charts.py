@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kvcore.questions.compare import Comparison
+from kvcore.questions.compare import Comparison, Row, engine_name
 from kvcore.questions.labels import figure_label, shown
 from kvcore.questions.sweep import Sweep
 from kvcore.report.charts.bars import bars
@@ -111,12 +111,14 @@ def comparison_chart(comparison: Comparison, table: Table) -> Chart | None:
         table: The table that says the same and more.
     """
     names = deployment_names(comparison)
-    found = [_logged(report) for report in comparison.reports]
+    is_logged = all(engine_name(report) == "vllm" for report in comparison.reports)
+    found = [_logged(report) if is_logged else _held(report) for report in comparison.reports]
     if not any(value is not None for value in found):
         return None
     fits = [report.capacity.fits if report.capacity else None for report in comparison.reports]
     items = [(name, value, _text(value, fits=fit)) for name, value, fit in zip(names, found, fits, strict=True)]
-    what = "requests at once, as logged"
+    # SGLang logs no requests at once: beside it, what is held is counted for all.
+    what = "requests at once, as logged" if is_logged else "requests at once, held"
     return Chart(f"{what[:1].upper()}{what[1:]}", bars(items, what), table, "compare")
 
 
@@ -129,17 +131,32 @@ def comparison_memory(comparison: Comparison) -> Chart | None:
 def deployment_names(comparison: Comparison, longest: int = _LONGEST_NAME) -> tuple[str, ...]:
     """Returns a name for each deployment: its number, and what it differs in, cut where that is long."""
     names = []
-    for index in range(len(comparison.reports)):
-        words = ", ".join(_difference(row.label, row.values[index]) for row in comparison.inputs)
+    for index, report in enumerate(comparison.reports):
+        words = ", ".join(
+            _difference(_input(row), row.values[index]) for row in comparison.inputs if _tells(row, index, report)
+        )
         name = f"({index + 1}) {words}".rstrip()
         names.append(name if len(name) <= longest else f"{name[: longest - 1]}…")
     return tuple(names)
 
 
-def _difference(label: str, value: Any) -> str:
-    if label == "model":
+def _input(row: Row) -> str:
+    return row.path.partition(".")[2]
+
+
+def _tells(row: Row, index: int, report: Report) -> bool:
+    """Whether an input tells a deployment from the others; what its engine alone has, and was not asked for, does not."""
+    if row.values[index] is None:
+        return _input(row) == "model"
+    given = report.inputs.get(_input(row))
+    others = {str(value) for value in row.values if value is not None}
+    return len(others) > 1 or (given is not None and given.origin == "given")
+
+
+def _difference(name: str, value: Any) -> str:
+    if name in {"model", "engine"}:
         return "config" if value is None else str(value)
-    return f"{label} {'–' if value is None else shown(value)}"
+    return f"{name} {shown(value)}"
 
 
 def memory_of(report: Report) -> Chart | None:
@@ -154,6 +171,10 @@ def _cards(report: Report) -> str:
         number *= size if isinstance(size, int) else 1
     gpu = value_of(report, "gpu")
     return f"{number} × {gpu if isinstance(gpu, str) and gpu else 'the GPU'}"
+
+
+def _held(report: Report) -> float | None:
+    return report.capacity.concurrency.held if report.capacity and report.capacity.fits else None
 
 
 def _logged(report: Report) -> float | None:

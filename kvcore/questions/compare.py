@@ -7,7 +7,7 @@ from typing import Any
 from kvcore.answer import answer
 from kvcore.errors import input_error
 from kvcore.questions.cells import csv_cell
-from kvcore.questions.names import Fields
+from kvcore.questions.names import SAME, Fields
 from kvcore.report.json import to_json
 from kvcore.report.report import Report
 
@@ -65,8 +65,11 @@ def compare(requests: Sequence[Fields]) -> Comparison:
         rule = f"1 to {MOST_DEPLOYMENTS} deployments are compared"
         raise input_error("requests", len(requests), rule, "Leave some out.")
     reports = tuple(answer(fields) for fields in requests)
-    names = dict.fromkeys(("model", *(name for report in reports for name in report.inputs)))
-    inputs = (Row(path=f"inputs.{name}", label=name, unit="", values=_inputs(reports, name)) for name in names)
+    names = dict.fromkeys(("model", "engine", *(_common(name) for report in reports for name in report.inputs)))
+    inputs = (
+        Row(path=f"inputs.{name}", label=_label(reports, name), unit="", values=_inputs(reports, name))
+        for name in names
+    )
     return Comparison(
         reports=reports,
         inputs=tuple(row for row in inputs if row.differs),
@@ -87,10 +90,34 @@ def figure(report: Report, path: str) -> Any:
     return value
 
 
+def _common(name: str) -> str:
+    """The name under which an input of either engine is lined up."""
+    return next((ours for ours, theirs in SAME.items() if theirs == name), name)
+
+
+def _label(reports: Sequence[Report], name: str) -> str:
+    """The input's name; both names where the engines call it differently and both are there."""
+    given = {engine_name(report) for report in reports}
+    return f"{name}, {SAME[name]}" if name in SAME and len(given) > 1 else name
+
+
+def engine_name(report: Report) -> str:
+    """The engine a report was asked of, also where it refused."""
+    asked = report.inputs.get("engine")
+    return report.engine.name if report.engine else str(asked.value) if asked else "vllm"
+
+
 def _inputs(reports: Sequence[Report], name: str) -> tuple[Any, ...]:
-    if name == "model":
-        return tuple(report.model for report in reports)
-    return tuple(report.inputs[name].value if name in report.inputs else None for report in reports)
+    return tuple(_input(report, name) for report in reports)
+
+
+def _input(report: Report, name: str) -> Any:
+    if name == "engine":
+        return engine_name(report)
+    if name == "model" and report.model is not None:
+        return report.model
+    found = report.inputs.get(name) or report.inputs.get(SAME.get(name, ""))
+    return found.value if found else None
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:

@@ -49,6 +49,14 @@ SGLANG = Names(
     cache_bytes="",
 )
 
+SAME: Mapping[str, str] = {
+    VLLM.context: SGLANG.context,
+    VLLM.tensor: SGLANG.tensor,
+    VLLM.pipeline: SGLANG.pipeline,
+    VLLM.data: SGLANG.data,
+}
+"""Fields that mean the same in both engines: vLLM's name, then SGLang's. Shares of memory do not: each is of another whole."""
+
 
 def names_of(fields: Fields) -> Names:
     """The names of a deployment's engine."""

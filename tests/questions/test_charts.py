@@ -3,11 +3,11 @@
 from typing import Any
 
 from kvcore.questions import compare, sweep
-from kvcore.questions.charts import deployment_names, memory_of
+from kvcore.questions.charts import comparison_chart, deployment_names, memory_of
 from kvcore.questions.compare import comparison_csv
 from kvcore.questions.curves import curves_csv, iso_curves
 from kvcore.questions.pages import comparison_page, iso_page, sweep_page
-from kvcore.report.document import Chart, Document
+from kvcore.report.document import Chart, Document, Table
 from tests.questions.deployment import BLOCK_BYTES, CONFIG
 
 DEPLOYMENT = {"config": CONFIG, "max_model_len": 1600, "kv_cache_memory_bytes": 1000 * BLOCK_BYTES}
@@ -77,6 +77,27 @@ def test_a_comparison_draws_requests_at_once_under_what_differs() -> None:
         ("(1) kv_cache_dtype auto", "10.00"),
         ("(2) kv_cache_dtype fp8", "20.00"),
     ]
+
+
+def test_engines_are_compared_by_what_they_hold_and_told_apart_by_name() -> None:
+    model = {"model": "meta-llama/Llama-3.1-8B-Instruct", "gpu": "H100"}
+    requests = ({**model, "max_model_len": 8192}, {**model, "engine": "sglang", "context_length": 4096})
+    comparison = compare(requests)
+    assert deployment_names(comparison) == ("(1) vllm, kv_cache_dtype auto, max_model_len 8,192",
+                                            "(2) sglang, kv_cache_dtype bfloat16, max_model_len 4,096")  # fmt: skip
+    lengths = next(row for row in comparison.inputs if row.path == "inputs.max_model_len")
+    assert (lengths.label, lengths.values) == ("max_model_len, context_length", (8192, 4096))
+    assert not any(row.path == "inputs.tensor_parallel_size" for row in comparison.inputs)
+    held = [report.capacity.concurrency.held for report in comparison.reports if report.capacity]
+    chart = comparison_chart(comparison, Table("", (), ()))
+    assert chart is not None
+    drawn: Any = chart.spec["data"]
+    assert [item["text"] for item in drawn["values"]] == [f"{value:,.2f}" for value in held if value is not None]
+
+
+def test_a_deployment_that_is_refused_is_still_called_by_its_model() -> None:
+    names = deployment_names(compare([DEPLOYMENT, {"model": "no/such-model"}]))
+    assert names[1].startswith("(2) no/such-model")
 
 
 def test_a_comparison_as_csv_marks_what_differs() -> None:

@@ -1,9 +1,13 @@
 """Comparisons mark what differs; sweeps answer at every combination and stay bounded."""
 
+import json
+
 import pytest
 
 from kvcore.errors import InputError
 from kvcore.questions import compare, iso_concurrency, longest_context, sweep, to_csv
+from kvcore.questions.axes import axis
+from kvcore.report.json import to_json
 from tests.questions.deployment import BLOCK_BYTES, CONFIG
 
 DEPLOYMENT = {"config": CONFIG, "max_model_len": 1600, "kv_cache_memory_bytes": 1000 * BLOCK_BYTES}
@@ -53,3 +57,11 @@ def test_csv_cells_never_read_as_formulas() -> None:
 def test_the_curve_of_equal_load_is_the_longest_context_for_each_number_of_users() -> None:
     curve = iso_concurrency(DEPLOYMENT, [5, 10])
     assert curve == tuple((number, longest_context(DEPLOYMENT, number).value) for number in (5, 10))
+
+
+@pytest.mark.parametrize("text", ["1e999", "-inf", "nan", "9" * 400])
+def test_a_value_that_is_no_number_of_json_is_refused_at_its_point(text: str) -> None:
+    name, values = axis(f"gpu_memory_utilization={text}")
+    point = sweep(DEPLOYMENT, {name: values}).points[0]
+    assert "gpu_memory_utilization" in point.error
+    json.dumps(to_json(point), allow_nan=False)
