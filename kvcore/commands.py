@@ -21,8 +21,8 @@ def kvcore_command(request: Mapping[str, Any], *question: str, options: Sequence
     Returns:
         One line; fields in the order of the request table, unknown ones left out.
     """
-    words = ["kvcore", *(_quoted(word) for word in question or ("report",))]
-    words += [_quoted(str(request["model"]))] if "model" in request else []
+    words = ["kvcore", *(quoted(word) for word in question or ("report",))]
+    words += [quoted(str(request["model"]))] if "model" in request else []
     words += [CONFIG_FILE] if "config" in request else []
     for field in REQUEST_FIELDS:
         value = request.get(field.name)
@@ -35,15 +35,15 @@ def kvcore_command(request: Mapping[str, Any], *question: str, options: Sequence
             words.append(f"--no-{flag[2:]}")
         else:
             text = value if isinstance(value, str) else json.dumps(value)
-            words += [flag, _quoted(text)]
-    return " ".join((*words, *map(_quoted, options)))
+            words += [flag, quoted(text)]
+    return " ".join((*words, *map(quoted, options)))
 
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
 
 
-def _quoted(text: str) -> str:
-    """Quotes one word as ``shlex.quote`` does; that module is left out of the browser."""
-    if text and _SAFE.issuperset(text):
-        return text
-    return "'" + text.replace("'", "'\"'\"'") + "'"
+def quoted(word: str) -> str:
+    """One word, quoted as ``shlex.quote`` does, whose module a page that only answers need not load."""
+    if word and _SAFE.issuperset(word):
+        return word
+    return "'" + word.replace("'", "'\"'\"'") + "'"

@@ -108,14 +108,14 @@ def synthetic(number: int, folder: Path) -> float:
     """
     catalogue = folder / "catalogue"
     (catalogue / "synthetic").mkdir(parents=True)
-    base = json.loads((models._FOLDER / f"{BASE}.json").read_text("utf-8"))  # noqa: SLF001 - nothing else takes another
+    base = json.loads((models.FOLDER / f"{BASE}.json").read_text("utf-8"))
     invented = [
         {**base, "id": f"synthetic/model-{index}", "title": f"Model {index}", "config": _config(base["config"], index)}
         for index in range(number)
     ]
     for entry in invented:
         (catalogue / f"{entry['id']}.json").write_text(json.dumps(entry), "utf-8")
-    with patch.object(models, "_FOLDER", catalogue):
+    with patch.object(models, "FOLDER", catalogue):
         start = time.process_time()
         entries = [models.model_entry(entry) for entry in invented]
         store = Store(folder / "pages", "bench")

@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from kvcore.catalog.facts import compact, facts
+from kvcore.catalog.models import FOLDER
 from kvcore.config import read_config
 from kvcore.errors import input_error
 from kvcore.layout import architecture_of, lay_out
-
-FOLDER = Path(__file__).resolve().parent / "data" / "models"
-"""Where entries live: one file ``<organisation>/<name>.json`` each."""
 
 SCHEMA_REFERENCE = "../../model.schema.json"
 """The published JSON Schema, as seen from an entry's file; editors check entries with it."""

@@ -12,7 +12,8 @@ from typing import Any
 from kvcore.errors import input_error
 
 # Beside this module rather than through importlib.resources, whose import alone costs the browser more than all the data.
-_FOLDER = Path(__file__).parent / "data" / "models"
+FOLDER = Path(__file__).parent / "data" / "models"
+"""Where entries live: one file ``<organisation>/<name>.json`` each."""
 
 _ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 """An id that is also a safe file name below the folder."""
@@ -72,7 +73,7 @@ def _files() -> Mapping[str, Path]:
     """The file of every model, by its id in lower case; files are not opened."""
     return {
         f"{folder.name}/{file.stem}".lower(): file
-        for folder in _FOLDER.iterdir()
+        for folder in FOLDER.iterdir()
         if folder.is_dir()
         for file in folder.iterdir()
         if file.suffix == ".json"
@@ -106,7 +107,7 @@ def find_model(model_id: str) -> ModelEntry:
     Raises:
         InputError: The catalogue has no such model.
     """
-    exact = _FOLDER / f"{model_id}.json"
+    exact = FOLDER / f"{model_id}.json"
     # Listing the catalogue costs the browser more than answering; only a misspelt id needs the list.
     if _ID.fullmatch(model_id) and exact.is_file():
         return _load(exact)

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from kvcore.catalog.facts import facts
-from kvcore.catalog.importer import FOLDER, REPOSITORY, REVISION
+from kvcore.catalog.importer import REPOSITORY, REVISION
+from kvcore.catalog.models import FOLDER
 from kvcore.config import read_config
 from kvcore.errors import KvcoreError
 from kvcore.layout import lay_out

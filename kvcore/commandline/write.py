@@ -6,12 +6,11 @@ from typing import Any
 
 from kvcore.arithmetic import GIB
 from kvcore.commandline.environment import LAYERS_PER_STAGE
+from kvcore.commands import quoted
 from kvcore.request_fields import REQUEST_FIELDS, RequestField
 
 MODEL_PLACEHOLDER = "ORG/NAME"
 """Stands for a model that was pasted as a config.json."""
-
-_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
 
 
 def engine_command(request: Mapping[str, Any]) -> str:
@@ -36,13 +35,6 @@ def engine_command(request: Mapping[str, Any]) -> str:
         if value is not None and field.flag and field.engine in {engine, "both"}:
             words.extend(_flag(field, value, engine))
     return " ".join(quoted(word) for word in words)
-
-
-def quoted(word: str) -> str:
-    """One word, quoted where a shell would read it otherwise."""
-    if word and _SAFE.issuperset(word):
-        return word
-    return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
 def _with_bytes(request: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -37,6 +37,7 @@ SAID_FIGURES: Mapping[str, str] = {
 _NAMES = frozenset(field.name for field in REQUEST_FIELDS)
 _FOREIGN_PREFIXES = ("utm_",)
 _FOREIGN = frozenset({"q", "h", "embed"})
+"""Parameters that are no part of the question: words searched for, words marked on the page, and the compact view."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,14 +115,16 @@ def _text(value: Any) -> str:
 
 
 def _said(report: Report) -> str:
-    shown: list[str] = []
-    for name, path in SAID_FIGURES.items():
-        value: Any = report
-        for step in path.split("."):
-            value = getattr(value, step, None)
-        if value is not None:
-            shown.append(f"{name}:{value!r}")
-    return ",".join(shown)
+    figures = {name: figure_at(report, path) for name, path in SAID_FIGURES.items()}
+    return ",".join(f"{name}:{value!r}" for name, value in figures.items() if value is not None)
+
+
+def figure_at(report: Report, path: str) -> Any:
+    """The figure at a dotted path of a report; None where it has none."""
+    value: Any = report
+    for name in path.split("."):
+        value = getattr(value, name, None)
+    return value
 
 
 def _read_said(text: str) -> dict[str, float | int]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kvcore import __version__
-from kvcore.permalink.link import Link
+from kvcore.permalink.link import Link, figure_at
 from kvcore.report.report import Report
 
 
@@ -48,9 +48,9 @@ class ThenAndNow:
 def then_and_now(link: Link, report: Report) -> ThenAndNow:
     """Compares a link's figures with today's answer to its question."""
     differences = tuple(
-        Difference(path=path, then=then, now=_figure(report, path))
+        Difference(path=path, then=then, now=figure_at(report, path))
         for path, then in link.said.items()
-        if _figure(report, path) != then
+        if figure_at(report, path) != then
     )
     return ThenAndNow(
         unchanged=not differences,
@@ -70,13 +70,6 @@ def _reasons(then: str, changes: Sequence[RuleChange]) -> tuple[str, ...]:
 
 def _order(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdigit())
-
-
-def _figure(report: Report, path: str) -> Any:
-    value: Any = report
-    for name in path.split("."):
-        value = getattr(value, name, None)
-    return value
 
 
 def as_json(result: ThenAndNow) -> Mapping[str, Any]:

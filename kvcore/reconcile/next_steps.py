@@ -6,7 +6,7 @@ from typing import Any
 
 from kvcore.answer import answer
 from kvcore.arithmetic import GIB
-from kvcore.commandline.write import quoted
+from kvcore.commands import quoted
 from kvcore.reconcile.record import LogRecord
 from kvcore.report.report import Report
 

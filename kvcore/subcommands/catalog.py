@@ -4,7 +4,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from kvcore.catalog.importer import FOLDER, entry_of, missing, write_entry
+from kvcore.catalog.importer import entry_of, missing, write_entry
+from kvcore.catalog.models import FOLDER
 from kvcore.config import parse_config
 from kvcore.errors import input_error
 from kvcore.subcommands.streams import ANSWERED, read_text, say

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace, unknown: Sequence[str]) -> int:
 
 def _between_releases(requests: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Switch by switch, where two deployments differ in vLLM's release alone."""
-    if len(requests) != len(("before", "after")):
+    if len(requests) != 2:
         return
     before, after = requests
     releases = [str(request.get("engine_version") or PROFILES[-1].version) for request in requests]

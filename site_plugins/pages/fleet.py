@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from kvcore.questions.forward import Fields
 from kvcore.questions.many import Outcome
+from kvcore.questions.names import Fields
 from site_plugins.pages.scenarios import INDEX_CONTEXTS, INDEX_GPUS, INDEX_SIZES
 
 Many = Callable[[str, Iterable[Fields]], tuple[Outcome, ...]]

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from kvcore.answer import answer
-from kvcore.catalog.importer import FOLDER
-from kvcore.catalog.models import ModelEntry, load_models
+from kvcore.catalog.models import FOLDER, ModelEntry, load_models
 from kvcore.catalog.schema import SCHEMA_FILE, check_file, json_schema
 from tests.golden.points import FOLDER as GOLDEN
 from tests.golden.points import config_of, points_by_config

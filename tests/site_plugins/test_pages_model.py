@@ -8,8 +8,8 @@ import yaml
 
 from kvcore.catalog import ModelEntry, ModelSource
 from kvcore.errors import FieldError
-from kvcore.questions.forward import Fields
 from kvcore.questions.many import Outcome
+from kvcore.questions.names import Fields
 from kvcore.report.document import plain
 from kvcore.report.report import Input, Report
 from site_plugins.pages.answers import Ask

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from kvcore.config import ModelConfig
-from kvcore.layout.architecture import Architecture, DraftBuilder
+from kvcore.layout.architecture import Architecture, CacheBuilder, DraftBuilder
 from kvcore.layout.block_sparse import DENSE, block_sparse, block_sparse_kinds, index_key
 from kvcore.layout.block_sparse import SPARSE as BLOCK_SPARSE
 from kvcore.layout.compressed import (
@@ -36,11 +36,13 @@ from kvcore.layout.traits import Traits
 LATENT = Traits(latent=True)
 
 
-def _latent(module: str, traits: Traits = LATENT, mtp: DraftBuilder | None = None) -> Architecture:
-    """Latents in every layer, whatever the model type."""
+def _latent(
+    module: str, traits: Traits = LATENT, mtp: DraftBuilder | None = None, cache: CacheBuilder = latent
+) -> Architecture:
+    """Latents in every layer, whatever the model type; an indexer where the checkpoint names one."""
     return Architecture(
         layer_kinds=every_layer("latent"),
-        caches={"latent": (indexer, latent)},
+        caches={"latent": (indexer, cache)},
         traits=traits,
         mtp=mtp,
         source=f"vLLM 0.33.0 `models/{module}`",
@@ -48,14 +50,8 @@ def _latent(module: str, traits: Traits = LATENT, mtp: DraftBuilder | None = Non
 
 
 def _deepseek(module: str, traits: Traits = LATENT, mtp: DraftBuilder | None = None) -> Architecture:
-    """DeepSeek's decoder: latents, or heads where the checkpoint has none; an indexer where it names one."""
-    return Architecture(
-        layer_kinds=every_layer("latent"),
-        caches={"latent": (indexer, latent_or_heads)},
-        traits=traits,
-        mtp=mtp,
-        source=f"vLLM 0.33.0 `models/{module}`",
-    )
+    """DeepSeek's decoder: latents, or heads where the checkpoint has none."""
+    return _latent(module, traits, mtp, latent_or_heads)
 
 
 DEEPSEEK_MTP = mtp_layers(
