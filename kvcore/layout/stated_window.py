@@ -16,6 +16,12 @@ OPTIONAL_WINDOW = frozenset({
 NO_WINDOW = frozenset({"qwen3_vl_moe_text"})
 """Model types whose class drops any stated window."""
 
+REQUIRED_WINDOW = frozenset({
+    "cohere2", "cohere2_moe", "cwm", "exaone_moe", "gemma3n_text", "gemma4_text", "gemma4_unified_text", "laguna",
+    "mimo_v2_flash",
+})  # fmt: skip
+"""Model types whose class, or the engine's, takes no null for ``sliding_window``; layers of the others keep every token."""
+
 HALVED_BY: Mapping[str, object] = {"gemma3_text": True, "gemma4_text": "all", "gemma4_unified_text": "all"}
 """Value of ``use_bidirectional_attention`` under which the class halves the window to look both ways."""
 
@@ -23,18 +29,20 @@ HALVED_BY: Mapping[str, object] = {"gemma3_text": True, "gemma4_text": "all", "g
 def sliding_window(config: ModelConfig) -> int | None:
     """The window in tokens as the configuration class settles it; None where it is absent or switched off.
 
+    Some checkpoints write 0 for no window (vLLM 0.33.0 `ModelConfig.__post_init__`).
+
     Raises:
-        ConfigError: The window is not a positive number of tokens.
+        ConfigError: The window is not a number of tokens.
     """
     if config.model_type in NO_WINDOW or config.get("sliding_window") is None:
         return None
     if config.model_type in OPTIONAL_WINDOW and not config.get("use_sliding_window", False):
         return None
-    window = config.integer("sliding_window")
+    window = config.optional_integer("sliding_window") or 0
     halved_by = HALVED_BY.get(config.model_type)
     if halved_by is not None and config.get("use_bidirectional_attention", False) == halved_by:
         return window // 2 + 1
-    return window
+    return window or None
 
 
 def no_rope_layers(config: ModelConfig) -> Sequence[bool]:

@@ -9,6 +9,7 @@ from kvcore.layout.cache import AttentionCache, ChunkedLocalCache, SlidingWindow
 from kvcore.layout.grouped_query import grouped_query
 from kvcore.layout.layer_kinds import LayerKinds
 from kvcore.layout.layer_types import CHUNKED, FULL, SLIDING, layer_types, no_rope_layers, sliding_window
+from kvcore.layout.stated_window import REQUIRED_WINDOW
 
 
 def attention_kinds(*, interleaved: bool = False, model_window: bool = True, refuses_mixed: bool = False) -> LayerKinds:
@@ -21,7 +22,7 @@ def attention_kinds(*, interleaved: bool = False, model_window: bool = True, ref
     Args:
         interleaved: The engine's class passes a window to the layers whose type is ``sliding_attention``.
         model_window: Layers without a window of their own take the model's; some classes switch this off.
-        refuses_mixed: The engine's class refuses a window on only some layers (vLLM 0.33.0 `Qwen2Model`).
+        refuses_mixed: The engine's class refuses layers of two types (vLLM 0.33.0 `Qwen2Model`).
     """
 
     def kinds(config: ModelConfig) -> Sequence[str]:
@@ -30,16 +31,15 @@ def attention_kinds(*, interleaved: bool = False, model_window: bool = True, ref
         if types is None:
             return (SLIDING if window is not None and model_window else FULL,) * config.num_hidden_layers
         _check_types(config, types)
+        if refuses_mixed and len(set(types)) > 1:
+            _check_window_layers(config)
         if window is None:
-            if interleaved and SLIDING in types:
+            needs_window = config.model_type in REQUIRED_WINDOW or "sliding_window" not in config.text
+            if interleaved and SLIDING in types and needs_window:
                 raise _no_window(config)
             return (FULL,) * len(types)
         if interleaved:
             return tuple(types)
-        if refuses_mixed and len(set(types)) > 1:
-            rule = "vLLM refuses a sliding window on only some layers of this architecture"
-            path = config.path("layer_types" if config.get("layer_types") else "max_window_layers")
-            raise config_error(path, config.get("max_window_layers"), rule, "Set use_sliding_window to false.")
         all_slide = model_window and set(types) == {SLIDING}
         return (SLIDING if all_slide else FULL,) * len(types)
 
@@ -156,6 +156,14 @@ def _check_types(config: ModelConfig, types: Sequence[str]) -> None:
             rule = f"layer {index} is of a type that {config.architecture} is not known to have"
             source = "The model's code in the engine would settle what such a layer caches."
             raise config_error(config.path("layer_types"), kind, rule, source)
+
+
+def _check_window_layers(config: ModelConfig) -> None:
+    """Layers of two types pass where ``max_window_layers`` counts them all, and then none has a window of its own."""
+    if config.get("max_window_layers") != config.num_hidden_layers:
+        rule = "vLLM refuses a sliding window on only some layers of this architecture"
+        path = config.path("layer_types" if config.get("layer_types") else "max_window_layers")
+        raise config_error(path, config.get("max_window_layers"), rule, "Set use_sliding_window to false.")
 
 
 def _no_window(config: ModelConfig) -> ConfigError:

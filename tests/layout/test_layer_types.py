@@ -81,8 +81,8 @@ def test_bidirectional_gemma_3_looks_half_a_window_each_way() -> None:
     assert sliding_window(config("gemma3_text", sliding_window=window, use_bidirectional_attention=True)) == 256 + 1
 
 
-@pytest.mark.parametrize("window", [0, -1])
-def test_a_window_that_is_no_positive_number_is_an_error(window: int) -> None:
+@pytest.mark.parametrize("window", [False, -1])
+def test_a_window_that_is_no_number_of_tokens_is_an_error(window: int) -> None:
     with pytest.raises(ConfigError, match="sliding_window"):
         sliding_window(config("mistral", sliding_window=window))
 

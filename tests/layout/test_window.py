@@ -57,6 +57,16 @@ def test_qwen_with_a_window_on_only_some_layers_is_an_error() -> None:
         caches("Qwen2ForCausalLM", "qwen2", 3, **keys)
 
 
+def test_qwen_with_a_list_of_two_layer_types_is_an_error_even_without_a_window() -> None:
+    with pytest.raises(ConfigError, match="only some layers"):
+        caches("Qwen2ForCausalLM", "qwen2", 3, layer_types=[S, F, F])
+
+
+def test_qwen_keeps_every_token_where_its_window_is_said_to_start_behind_the_last_layer() -> None:
+    keys = {"use_sliding_window": True, "sliding_window": WINDOW, "max_window_layers": 3, "layer_types": [S, F, F]}
+    assert windows("Qwen2ForCausalLM", "qwen2", 3, **keys) == [None] * 3
+
+
 def test_laguna_keeps_every_token_of_full_layers_though_it_states_a_window() -> None:
     assert windows("LagunaForCausalLM", "laguna", 2, sliding_window=WINDOW) == [None, None]
 
@@ -87,6 +97,21 @@ def test_openpangu_repeats_its_list_of_windows_over_the_layers() -> None:
 def test_sliding_layers_without_a_window_are_an_error() -> None:
     with pytest.raises(ConfigError, match="no window"):
         caches("LlamaForCausalLM", "llama", 2, layer_types=[S, F])
+
+
+@pytest.mark.parametrize("none", [0, None])
+def test_a_window_of_none_or_zero_keeps_every_token(none: int | None) -> None:
+    assert windows("MistralForCausalLM", "mistral", 2, sliding_window=none) == [None, None]
+    assert windows("Gemma2ForCausalLM", "gemma2", 2, sliding_window=none, layer_types=[S, F]) == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("architecture", "model_type"),
+    [("Gemma4ForCausalLM", "gemma4_text"), ("LagunaForCausalLM", "laguna"), ("Cohere2ForCausalLM", "cohere2")],
+)
+def test_classes_that_reckon_with_their_window_take_none_as_an_error(architecture: str, model_type: str) -> None:
+    with pytest.raises(ConfigError, match="no window"):
+        caches(architecture, model_type, 2, sliding_window=0, layer_types=[S, F])
 
 
 def test_a_layer_type_the_class_is_not_known_to_have_is_an_error() -> None:

@@ -10,12 +10,8 @@ from kvcore.budget.start import remedies
 from kvcore.budget.weights import ModelWeights
 from kvcore.charge import RequestCharge, charge_request, tax_by_cause
 from kvcore.engines.vllm.backends import worker_warnings
-from kvcore.engines.vllm.checks import (
-    check_attention_heads,
-    check_dual_chunks,
-    check_heads_per_kv_head,
-    check_whole_heads,
-)
+from kvcore.engines.vllm.checks import check_attention_heads, check_heads_per_kv_head
+from kvcore.engines.vllm.config_checks import check_config
 from kvcore.engines.vllm.derivation import derive
 from kvcore.engines.vllm.first_releases import check_mechanisms, check_release
 from kvcore.engines.vllm.memory_sections import capacity_interval, memory_warnings, reported_weights
@@ -84,8 +80,7 @@ def work_out(request: Request, profile: Profile | None = None, *, charged: bool 
         check_release(subject.config.architecture, request.engine_version)
         expert_ranks = 1 if request.enable_expert_parallel else settings.tensor_parallel_size
         check_quantization(subject.config, expert_ranks, settings.kv_cache_dtype, profile.version)
-        check_dual_chunks(subject.config)
-        check_whole_heads(subject.config, profile.version)
+        check_config(subject.config, profile.version)
     layout = subject.lay_out(request.speculative_config)
     check_mechanisms(layout, profile)
     check_heads_per_kv_head(subject.num_attention_heads, layout, settings.decode_context_parallel_size)

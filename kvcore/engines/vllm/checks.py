@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 
-from kvcore.config import ModelConfig
 from kvcore.dtypes import is_fp8
 from kvcore.engines.vllm.paging_settings import PagingSettings
-from kvcore.engines.vllm.profiles import parse_release
 from kvcore.engines.vllm.selection import LayerQuery, select_backend
 from kvcore.engines.vllm.selection.dense import ADA, HOPPER
 from kvcore.engines.vllm.selection.query import ENCODER_ONLY
@@ -13,16 +11,6 @@ from kvcore.errors import refusal
 from kvcore.layout.cache import AttentionCache, LatentCache
 from kvcore.layout.layout import Layout
 from kvcore.layout.traits import Traits
-
-WHOLE_HEADS = frozenset({
-    "arcee", "aria_text", "cwm", "deepseek_v2", "gemma2", "gemma3_text", "gemma3n_text", "gpt_neox", "hyperclovax", "jais2",
-    "llama", "minicpm3", "muse_glimmer_text", "vaultgemma",
-})  # fmt: skip
-"""Model types whose config class checks that the heads divide the hidden size (`validate_architecture`)."""
-
-WHOLE_HEADS_FROM = (0, 33, 0)
-"""Oldest release known to be served with config classes that check themselves (Transformers 5.16)."""
-
 
 def check_deployment(layout: Layout, settings: PagingSettings, traits: Traits) -> None:
     """Raises for parallel sizes the engine cannot use on this model.
@@ -47,24 +35,6 @@ def check_attention_heads(num_attention_heads: int | None, tensor_parallel_size:
     if num_attention_heads and num_attention_heads % tensor_parallel_size:
         rule = f"vLLM needs the {num_attention_heads} attention heads to divide evenly over the ranks"
         raise refusal("tensor_parallel_size", tensor_parallel_size, rule, f"Use a divisor of {num_attention_heads}.")
-
-
-def check_whole_heads(config: ModelConfig, version: str) -> None:
-    """Config classes that want whole heads of the hidden size, even where ``head_dim`` says otherwise.
-
-    Args:
-        config: The checkpoint.
-        version: Release whose rules are in force.
-
-    Raises:
-        EngineRefusal: The heads do not divide the hidden size (Transformers 5.20 `LlamaConfig.validate_architecture`).
-    """
-    if config.model_type not in WHOLE_HEADS or parse_release(version) < WHOLE_HEADS_FROM:
-        return
-    hidden, heads = config.optional_integer("hidden_size"), config.optional_integer("num_attention_heads")
-    if hidden and heads and hidden % heads:
-        rule = f"the config class of {config.model_type} wants a divisor of the hidden size ({hidden:,})"
-        raise refusal(config.path("num_attention_heads"), heads, rule, f"Use a divisor of {hidden:,}.")
 
 
 def check_heads_per_kv_head(num_attention_heads: int | None, layout: Layout, decode_context_parallel_size: int) -> None:
@@ -99,18 +69,6 @@ def check_shared_layers(layout: Layout, stages: Sequence[int]) -> None:
         if stages[layer] != stages[target]:
             rule = f"vLLM needs layer {layer} on the stage of layer {target}, whose cache it reads"
             raise refusal("pipeline_parallel_size", max(stages) + 1, rule, "Use 1.")
-
-
-def check_dual_chunks(config: ModelConfig) -> None:
-    """Dual chunk attention, which Qwen's checkpoints of a million tokens state, has no kernel left (vLLM 0.33.0).
-
-    Raises:
-        EngineRefusal: The config asks for it.
-    """
-    stated = config.get("dual_chunk_attention_config")
-    if stated:
-        rule = "no attention backend of vLLM 0.33.0 takes dual chunk attention"
-        raise refusal(config.path("dual_chunk_attention_config"), stated, rule, "Take the key out of the config.")
 
 
 def _check_towers(layout: Layout, settings: PagingSettings) -> None:

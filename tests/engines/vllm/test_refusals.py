@@ -40,6 +40,9 @@ VOXTRAL = {
     "architectures": ["VoxtralForConditionalGeneration"], "model_type": "voxtral",
     "text_config": {**SIZES, "model_type": "llama"}, "audio_config": {"num_attention_heads": 20},
 }  # fmt: skip
+BAILING = {
+    "architectures": ["BailingMoeForCausalLM"], "model_type": "bailing_moe", **SIZES, "num_shared_experts": 2,
+}  # fmt: skip
 MAMBA = {"architectures": ["MambaForCausalLM"], "model_type": "mamba", "num_hidden_layers": 4, "hidden_size": 1024}
 BERT = {"architectures": ["BertModel"], "model_type": "bert", **SIZES, "max_position_embeddings": 512}
 QWEN_FP8 = {
@@ -85,6 +88,7 @@ def ordered(actorder: object) -> dict[str, Any]:
         (BERT, {"tensor_parallel_size": 2, "decode_context_parallel_size": 2}, "8 KV heads"),
         (MAMBA, {"tensor_parallel_size": 2, "decode_context_parallel_size": 2}, "decode_context_parallel_size"),
         ({**LLAMA, "num_attention_heads": 24, "head_dim": 128}, {}, "num_attention_heads"),
+        ({**BAILING, "use_bias": True}, {}, "use_bias"),
         (LLAMA, {"max_num_batched_tokens": 512, "max_num_seqs": 513}, "max_num_seqs"),
         (LLAMA, {"max_num_seqs": 8193}, "8,192 batched tokens"),
         (QWEN_FP8, {"tensor_parallel_size": 16}, "tensor_parallel_size"),
@@ -118,6 +122,7 @@ def test_a_deployment_is_refused(config: dict[str, Any], request_fields: dict[st
         (ordered("weight"), {}),
         ({**GEMMA4, "num_kv_shared_layers": 0}, {"pipeline_parallel_size": 2}),
         ({**LLAMA, "num_attention_heads": 24, "head_dim": 128}, {"engine_version": "0.32.0"}),
+        ({**BAILING, "use_bias": True, "num_shared_experts": 0}, {}),
         (BLOOM, {"max_model_len": 2048}),
     ],
 )
