@@ -53,6 +53,17 @@ class RequestCharge:
         return sum(part.bytes_plain for part in self.parts)
 
 
+@dataclass
+class _Total:
+    """A :class:`PartCharge` while the groups that hold the part are added up."""
+
+    blocks: int = 0
+    copies: int = 0
+    bytes_estimate: int = 0
+    bytes_held: int = 0
+    bytes_plain: int = 0
+
+
 def binding_stage(plan: Plan) -> int:
     """The pipeline stage with the fewest blocks; without a budget, the one whose blocks are largest."""
     stages = range(len(plan.stage_block_bytes))
@@ -71,23 +82,19 @@ def charge_request(plan: Plan) -> RequestCharge:
     """
     stage = binding_stage(plan)
     block_bytes = plan.stage_block_bytes[stage]
-    names = [item.part.name for item in plan.parts]
-    totals = {name: [0, 0, 0, 0, 0] for name in names}
+    totals = {item.part.name: _Total() for item in plan.parts}
     for group, own, charged, held in zip(
         plan.groups, plan.stage_groups[stage], plan.group_blocks, plan.group_blocks_held, strict=True
     ):
         for name, share in _shares(group, own, block_bytes).items():
             total = totals[name]
-            total[0] += charged
-            total[1] = max(total[1], _copies(group, charged))
-            total[2] += charged * share
-            total[3] += held * share
+            total.blocks += charged
+            total.copies = max(total.copies, _copies(group, charged))
+            total.bytes_estimate += charged * share
+            total.bytes_held += held * share
         for name, spec, count in own.counted_parts:
-            totals[name][4] += plain_bytes(spec, plan.max_model_len, plan.context) * count
-    parts = tuple(
-        PartCharge(name=name, blocks=blocks, copies=copies, bytes_estimate=estimate, bytes_held=held, bytes_plain=plain)
-        for name, (blocks, copies, estimate, held, plain) in totals.items()
-    )
+            totals[name].bytes_plain += plain_bytes(spec, plan.max_model_len, plan.context) * count
+    parts = tuple(PartCharge(name=name, **vars(total)) for name, total in totals.items())
     return RequestCharge(stage=stage, block_bytes=block_bytes, parts=parts)
 
 
