@@ -12,6 +12,7 @@ from kvcore.layout.cache import AttentionCache, LatentCache
 from kvcore.layout.layout import Layout
 from kvcore.layout.traits import Traits
 
+
 def check_deployment(layout: Layout, settings: PagingSettings, traits: Traits) -> None:
     """Raises for parallel sizes the engine cannot use on this model.
 
