@@ -10,7 +10,7 @@ from kvcore.engines.sglang.room_for_drafts import tokens_with_room_for_drafts
 from kvcore.engines.vllm.profile_table import PROFILES
 from kvcore.reconcile.budget_line import NAME, TOKENS, logged_budget, logged_pool
 from kvcore.reconcile.computed import quickly
-from kvcore.reconcile.free_memory import AFTER, least_after, least_before
+from kvcore.reconcile.free_memory import AFTER, BEFORE, least_after, least_before
 from kvcore.reconcile.predict import BUDGET_FIELDS
 from kvcore.reconcile.record import LogRecord
 
@@ -191,9 +191,28 @@ def _kernels(question: Question) -> Iterator[Variant]:
         yield Variant("the pool is sized as for triton's kernels", {"attention_backend": "triton"})
 
 
+def _free_memory(question: Question) -> Iterator[Variant]:
+    """Free memory is read once more when the pools are sized; where other programs share it, it has changed by then."""
+    request, tokens = question.request, question.record.first("max_total_num_tokens")
+    share = question.record.flags.get("mem_fraction_static")
+    if tokens is None or not isinstance(share, float) or not {BEFORE, AFTER} <= set(request):
+        return
+    computed = quickly(request)
+    before, after = request[BEFORE], request[AFTER]
+    reserved = before * (1 - share)
+    if computed is None or not computed.tokens or after <= reserved:
+        return
+    free = reserved + (after - reserved) * int(tokens.value) / computed.tokens
+    if abs(free - after) <= _FREE_DRIFTS * before:
+        words = f"{free:.2f} GiB were free when the pools were sized, not the {after:.2f} GiB printed before"
+        yield Variant(words, {AFTER: round(free, 4)})
+
+
 def _static_fraction(question: Question) -> Iterator[Variant]:
-    """The share that gives the printed pools: pools = after − before × (1 − share)."""
+    """The share that gives the printed pools, where the log does not print it: pools = after − before × (1 − share)."""
     record = question.record
+    if "mem_fraction_static" in record.flags:
+        return
     before, after = least_before(record), least_after(record)
     end = next((seen.line for seen in record.seen if seen.kind == "sglang_pool_end"), 0)
     pools = sum(float(figure.value) for name in _POOLS for figure in record.all(name) if not end or figure.line < end)
@@ -238,6 +257,9 @@ def _room_for_drafts(question: Question) -> Iterator[Variant]:
 
 
 _DRIFT = 0.004
+_FREE_DRIFTS = 0.01
+"""Share of the memory by which the free amount changes at most between two readings of posted logs."""
+
 _RANKS_DIFFER = Fraction(2, 100)
 """Share of the budget by which workers of one pool differ at most in posted logs."""
 
@@ -257,6 +279,7 @@ CAUSES: tuple[Cause, ...] = (
     Cause(key="engine_version", label="Engine version", variants=_version),
     Cause(key="rounding", label="Rounding or unit of the budget", variants=_rounding),
     Cause(key="room_for_drafts", label="Room for drafts", variants=_room_for_drafts, engine="sglang"),
+    Cause(key="free_memory", label="Free memory, read again", variants=_free_memory, engine="sglang"),
     Cause(key="static_fraction", label="Static fraction", variants=_static_fraction, engine="sglang"),
     Cause(key="kernels", label="Attention kernels", variants=_kernels, engine="sglang"),
     Cause(key="sglang_cache_dtype", label="Cache dtype", variants=_sglang_cache_dtype, engine="sglang"),

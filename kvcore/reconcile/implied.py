@@ -5,7 +5,7 @@ path, a host, a user or a private name never becomes part of a request, so none 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from kvcore.catalog.models import model_keys
 from kvcore.errors import KvcoreError
 from kvcore.reconcile.budget_line import logged_budget
 from kvcore.reconcile.free_memory import AFTER, BEFORE, least_after, least_before
-from kvcore.reconcile.kin import catalogue_kin, folders_above, named_by
+from kvcore.reconcile.kin import catalogue_kin, folders_above, named_by, stores_weights
 from kvcore.reconcile.literals import read_arguments
 from kvcore.reconcile.record import LogRecord
 from kvcore.request import parse_request
@@ -91,9 +91,7 @@ def implied_request(record: LogRecord, given: Mapping[str, Any]) -> Implied:
         _put_free_memory(record, put)
     _put_release(record, put)
     if not {"model", "config", "layout"} & set(given):
-        put("model", _first_named(record, named_by, catalogue_name), "arguments")
-        for called_by in (named_by, folders_above):
-            put("model", _first_named(record, called_by, catalogue_kin), VARIANT)
+        put("model", *_model_of(record))
     for name, value in record.flags.items():
         field = _RENAMED.get(name, name)
         if field in _FIELD_NAMES and value is not None:
@@ -188,17 +186,22 @@ def _plain(value: Any) -> Any:
     return _RESPELT.get(plain, plain)
 
 
-def _first_named(
-    record: LogRecord, called_by: Callable[[str], tuple[str, ...]], find: Callable[[str], str | None]
-) -> str | None:
-    """The first catalogue model found for a name or path the log gives; nothing of the name itself is taken."""
+def _model_of(record: LogRecord) -> tuple[str | None, str]:
+    """The first catalogue model found for a name or path the log gives, and its source; nothing of the name is taken."""
     for flag in _MODEL_FLAGS:
         value = record.flags.get(flag)
         for name in value if isinstance(value, list) else [value]:
-            for called in called_by(name) if isinstance(name, str) else ():
-                if found := find(called):
-                    return found
-    return None
+            if not isinstance(name, str):
+                continue
+            if found := _first(catalogue_name, named_by(name)):
+                return found, "arguments"
+            if found := _first(catalogue_kin, named_by(name)) or _first(catalogue_kin, folders_above(name)):
+                return found, VARIANT
+    return None, ""
+
+
+def _first(find: Callable[[str], str | None], names: Sequence[str]) -> str | None:
+    return next((found for name in names if (found := find(name))), None)
 
 
 def catalogue_name(name: str) -> str | None:
@@ -206,8 +209,11 @@ def catalogue_name(name: str) -> str | None:
     wanted = name.strip().rstrip("/").lower()
     files = model_keys()
     if wanted not in files:
-        last = wanted.rpartition("/")[2]
+        maker, _, last = wanted.rpartition("/")
         near = [key for key in files if key.rpartition("/")[2] == last]
+        if maker and "/" not in maker and stores_weights(last):
+            # Another maker's checkpoint of that name may declare how its cache is stored otherwise.
+            return None
         if len(near) != 1:
             return None
         wanted = near[0]

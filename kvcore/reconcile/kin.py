@@ -22,6 +22,7 @@ _EDITION = re.compile(r"v\d")
 _DATE = re.compile(r"2[4-9](?:0[1-9]|1[0-2])|(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])")
 """Year and month, or month and day, of a checkpoint: ``2507``, ``0528``."""
 
+_IDENTIFIER = re.compile(r"[\w-]+/[\w.-]+")
 _SIZE = re.compile(r"(?<![a-z0-9.])(?:[ae]?\d+(?:\.\d+)?[bm]|\d+x\d+b)(?![a-z0-9])", re.IGNORECASE)
 """A number of parameters: ``8b``, ``0.6B``, ``A3B``, ``E4B``, ``8x7B``."""
 
@@ -95,13 +96,14 @@ _FRAMEWORKS = frozenset({"transformers", "pytorch", "other"})
 
 
 def named_by(path: str) -> tuple[str, ...]:
-    """What a name or path calls its model: itself, its last folder, and the name a hub made folders of.
+    """What a name or path calls its model: itself, a path's last folder, and the name a hub made folders of.
 
     Args:
         path: ``ORG/NAME``, a folder, or a snapshot below the folders of the Hub's cache, of ModelScope or of Kaggle.
     """
     folders = _folders(path)
-    names = ["/".join(folders), *folders[-1:]]
+    # Of ORG/NAME the first half belongs to the name.
+    names = ["/".join(folders)] if _IDENTIFIER.fullmatch(path.strip()) else folders[-1:]
     names += [folder.removeprefix("models--").replace("--", "/") for folder in folders if folder.startswith("models--")]
     for place, folder in enumerate(folders[1:-1], 1):
         if folder.lower() in _FRAMEWORKS:
@@ -119,6 +121,11 @@ def folders_above(path: str) -> tuple[str, ...]:
 
 def _folders(path: str) -> list[str]:
     return [folder for folder in path.strip().replace("\\", "/").replace("___", ".").split("/") if folder]
+
+
+def stores_weights(name: str) -> bool:
+    """Whether a name says how its weights are stored, such as ``…-FP8`` or ``…-AWQ``."""
+    return any(map(_is_storage, _words(name)[1:]))
 
 
 def catalogue_kin(name: str) -> str | None:
@@ -151,7 +158,7 @@ def _by_core() -> dict[tuple[str, ...], list[str]]:
         words = _words(key.rpartition("/")[2])
         core = _core(words)
         # A quantized checkpoint may declare how its cache is stored, which its variants need not share.
-        if core and not any(_is_storage(word) for word in words[1:]):
+        if core and not stores_weights(key.rpartition("/")[2]):
             cores.setdefault(_spelt(core), []).append(key)
             undated.setdefault(_spelt(_undated(core)), []).append(key)
     return undated | cores

@@ -19,6 +19,7 @@ _MESSAGE_KEYS = ("message", "msg", "MESSAGE", "log", "text", "textPayload", "lin
 _AROUND_MESSAGE = ("jsonPayload", "record", "attributes")
 _PREFIX_CHARACTERS = 200
 _NESTED_COLLECTORS = 3
+_LARGEST_BYTE = 255
 _WRITTEN_BREAK = re.compile(r"\\n(?=\(\w+ pid=|(?:INFO|WARNING|ERROR|DEBUG) |\[?\d{4}-\d\d-\d\d[ T])")
 """A line break that a string literal holds, in front of what begins a line of an engine."""
 
@@ -63,6 +64,19 @@ def _message(text: str) -> str | None:
         return None
     for inner in (record, *(record[key] for key in _AROUND_MESSAGE if isinstance(record.get(key), dict))):
         for key in _MESSAGE_KEYS:
-            if isinstance(inner.get(key), str):
-                return str(inner[key])
+            if (said := _said(inner.get(key))) is not None:
+                return said
+    return None
+
+
+def _said(value: object) -> str | None:
+    """A message; journald exports one that holds terminal codes as a list of its bytes."""
+    if isinstance(value, str):
+        return value
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(item, int) and 0 <= item <= _LARGEST_BYTE for item in value)
+    ):
+        return bytes(value).decode("utf-8", "replace")
     return None

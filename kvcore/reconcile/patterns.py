@@ -137,10 +137,16 @@ PATTERNS: tuple[Pattern, ...] = tuple(
         ("backend", "vllm", "attention backend", r"Using (?:AttentionBackendEnum\.)?(?P<text_attention_backend>[A-Z][A-Z0-9_]+) (?:attention )?backend"),
         ("cache_dtype", "vllm", "KV cache format", r"(?P<text_kv_cache_dtype>fp8_ds_mla|nvfp4_ds_mla) KV cache format"),
         ("cache_dtype", "vllm", "to store kv cache", r"Using (?P<text_kv_cache_dtype>fp8\w*|nvfp4) data type to store kv ?cache"),
-        ("version", "vllm", "version ", r"(?:server |\] |^ ?)version (?P<text_version>v?\d+\.\d+[\w.+-]*)"),
+        ("version", "vllm", "version ", r"(?:server |\] |^ ?|[█▀] +)version (?P<text_version>v?\d+\.\d+[\w.+-]*)"),
         ("model", "vllm", "to load model", r"Starting to load model (?P<text_model>\S+?)\.\.\."),
         ("model", "vllm", " model ", r"[█▀] +model +(?P<text_model>\S+)"),
+        ("model", "vllm", "odel: ", r"\b[Mm]odel(?: name| id)?: (?P<text_model>[\w-]+/[\w.-]+)\W*$"),
+        ("model", "vllm", "MODEL: ", r"\bMODEL: (?P<text_model>[\w-]+/[\w.-]+)\W*$"),
         ("version", "vllm", "LLM engine (v", r"LLM engine \(v?(?P<text_version>\d+\.\d+[\w.+-]*)\)"),
+        ("version", "vllm", "vLLM Version", r"vLLM Version *: *(?P<text_version>v?\d+\.\d+[\w.+-]*)"),
+        ("version", "vllm", "vllm==", r"\bvllm==(?P<text_version>\d+\.\d+[\w.+-]*)"),
+        ("version", "vllm", "vllm-openai", r"vllm-openai\w*:v(?P<text_version>\d+\.\d+\.\d+)"),
+        ("sglang_version", "sglang", "lmsysorg/sglang:", r"lmsysorg/sglang:v(?P<text_version>\d+\.\d+\.\d+[\w.]*)"),
         (
             "sglang_tokens", "sglang", "max_total_num_tokens",
             r"max_total_num_tokens[= ](?P<max_total_num_tokens>\d+)(?:, chunked_prefill_size=(?P<chunked_prefill_size>-?\d+), "
@@ -223,3 +229,9 @@ MARKS: tuple[bytes, ...] = (
     b"Starting to load model",
 )  # fmt: skip
 """Texts that pick the lines worth a closer look out of a log of any length; every pattern's lines hold one of them."""
+
+WORDS_ABOUT: tuple[bytes, ...] = (
+    b"vllm serve", b"vllm.entrypoints", b"launch_server", b"sglang serve", b"vLLM Version", b"vllm==", b"vllm-openai",
+    b"lmsysorg/sglang:", b"  model  ", b"odel: ", b"MODEL: ", b'"MESSAGE":[',
+)  # fmt: skip
+"""Texts of what people post around a log, and of collectors; they are looked for in its beginning only, to read fast."""

@@ -5,16 +5,14 @@ from collections.abc import Sequence
 
 from kvcore.commandline.read import CommandRead, read_command
 from kvcore.errors import KvcoreError
-
-MARKS: tuple[bytes, ...] = (b"vllm serve", b"vllm.entrypoints", b"launch_server", b"sglang serve")
-"""Texts that a line with a command holds."""
+from kvcore.reconcile.lines import plain_lines
 
 _STARTS = re.compile(r"\bvllm serve\b|-m (?:vllm\.entrypoints|sglang\.launch_server)|\bsglang serve\b")
 _PROMPT = re.compile(r"^(?:\W*\$|\s*>)?\s*")
 _CONTINUED = "\\"
 
 
-def posted_command(line: str, below: Sequence[str]) -> CommandRead | None:
+def posted_command(line: str, below: Sequence[bytes]) -> CommandRead | None:
     """Reads a command that starts on a line and may go on below it.
 
     Args:
@@ -30,7 +28,7 @@ def posted_command(line: str, below: Sequence[str]) -> CommandRead | None:
     for further in below:
         if not text.endswith(_CONTINUED):
             break
-        text = f"{text[:-1]} {_PROMPT.sub('', further).rstrip()}"
+        text = f"{text[:-1]} {_PROMPT.sub('', plain_lines(further)[0]).rstrip()}"
     try:
         read = read_command(_PROMPT.sub("", text).removesuffix(_CONTINUED))
     except KvcoreError:

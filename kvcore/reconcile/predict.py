@@ -187,6 +187,8 @@ def _sglang_ends(record: LogRecord, request: Mapping[str, Any]) -> tuple[Fields,
     before, after = least_before(record), least_after(record)
     if before is None or after is None or not {BEFORE, AFTER} <= set(request):
         return None
+    if request[AFTER] != float(after.value):
+        return None
     least = {BEFORE: float(before.interval[1]), AFTER: float(after.interval[0])}
     most = {BEFORE: float(before.interval[0]), AFTER: float(after.interval[1])}
     return least, most

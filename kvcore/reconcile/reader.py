@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 from kvcore.reconcile.lines import begins_a_line, plain_lines, rank_of
 from kvcore.reconcile.literals import read_arguments
-from kvcore.reconcile.patterns import ARGUMENT_LISTS, MARKS, PATTERNS, Pattern
-from kvcore.reconcile.posted_command import MARKS as COMMANDS
+from kvcore.reconcile.patterns import ARGUMENT_LISTS, MARKS, PATTERNS, WORDS_ABOUT, Pattern
 from kvcore.reconcile.posted_command import posted_command
 from kvcore.reconcile.quoted import QUOTED
 from kvcore.reconcile.record import UNITS, LogFigure, LogRecord, Seen
@@ -98,7 +97,7 @@ def _marked_lines(source: Pieces, reading: "_Reading") -> Iterator[tuple[int, _M
 
 def _hits(data: bytes, begin: int, end: int, before: int) -> Iterator[tuple[int, _Marked]]:
     starts: dict[int, int] = {}
-    for mark in (*MARKS, *COMMANDS):
+    for mark in MARKS if before else (*MARKS, *WORDS_ABOUT):
         at = data.find(mark, begin, end)
         while at >= 0:
             start = data.rfind(b"\n", 0, at) + 1
@@ -188,7 +187,7 @@ class _Reading:
     def _see(self, pattern: Pattern, number: int) -> None:
         if len(self.seen) < MOST_FIGURES:
             self.seen.append(Seen(kind=pattern.kind, line=number, run=self.run))
-        if not self.engine and pattern.kind != "version":
+        if not self.engine and pattern.kind not in {"version", "model"}:
             self.engine = pattern.engine
 
     def _keep(self, name: str, printed: str, number: int, rank: str) -> None:
@@ -228,8 +227,7 @@ class _Reading:
 
     def _take_command(self, number: int, text: str, marked: _Marked) -> bool:
         """Keeps the last command above the first figure, else the first one below; whether the line is a command."""
-        below = [plain_lines(line)[0] for line in marked.after] if any(mark in marked.line for mark in COMMANDS) else []
-        command = posted_command(text, below) if below else None
+        command = posted_command(text, marked.after)
         if command is None:
             return False
         if not (self.command and self.figures):
