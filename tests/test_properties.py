@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from kvcore.answer import answer
 from kvcore.arithmetic import GIB, KIB, MIB
 from kvcore.catalog import load_models
+from kvcore.commandline import engine_command, read_command
+from kvcore.commandline.sizes import bytes_of
 from kvcore.config import read_config
 from kvcore.layout import lay_out
 from kvcore.report.render import render
@@ -28,6 +30,7 @@ WITH_STATES = st.sampled_from(
 LENGTHS = st.integers(min_value=1, max_value=200_000)
 BUDGETS = st.integers(min_value=1 * GIB, max_value=400 * GIB)
 RANKS = st.sampled_from((2, 4, 8))
+MOST_BYTES = 1 << 50
 EXAMPLES = settings(max_examples=60, suppress_health_check=(HealthCheck.filter_too_much, HealthCheck.too_slow))
 
 
@@ -108,10 +111,20 @@ def test_tensor_parallelism_never_stores_less_than_its_share(model: str, ranks: 
 
 
 @EXAMPLES
-@given(st.integers(min_value=1, max_value=1 << 50))
-def test_units_go_there_and_back(number: int) -> None:
-    for unit in (KIB, MIB, GIB):
-        assert Fraction(number, unit) * unit == number
+@given(st.integers(min_value=1, max_value=MOST_BYTES))
+def test_a_budget_keeps_its_bytes_as_gib_in_an_answer_and_in_a_command(number: int) -> None:
+    request = {"model": "meta-llama/Llama-3.1-8B-Instruct", "available_kv_cache_gib": number / GIB}
+    budget = answer({**request, "max_model_len": 1}, ("budget",)).budget
+    assert budget is not None
+    assert budget.kv_cache_bytes == number
+    assert read_command(engine_command(request)).request["kv_cache_memory_bytes"] == number
+
+
+@EXAMPLES
+@given(st.integers(min_value=1, max_value=MOST_BYTES), st.sampled_from((("KiB", KIB), ("MiB", MIB), ("GiB", GIB))))
+def test_a_suffix_multiplies_by_its_unit(number: int, suffix: tuple[str, int]) -> None:
+    name, unit = suffix
+    assert bytes_of("kv_cache_memory_bytes", f"{number}{name}") == number * unit
 
 
 @EXAMPLES

@@ -15,6 +15,9 @@ from kvcore.request import Request
 ASKS_FOR_ESTIMATE = ("gpu", "gpu_memory_gib", "gpu_memory_utilization", *OVERRIDES)
 """Fields any of which asks for an estimate where no budget is given."""
 
+HALF_A_HUNDREDTH = GIB // 200
+"""Bytes by which a logged budget may differ from what is printed: half of the second decimal of a GiB."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
@@ -80,12 +83,11 @@ def _given(request: Request, settings: EngineSettings) -> Budget | None:
     if request.available_kv_cache_gib is None:
         return None
     number = int(request.available_kv_cache_gib * GIB)
-    half_digit = int(GIB * 0.005)
     return Budget(
         stage_bytes=(number,),
         kind="given",
         note="Available KV cache memory as logged, which prints two decimals",
-        interval_bytes=(number - half_digit, number + half_digit),
+        interval_bytes=(number - HALF_A_HUNDREDTH, number + HALF_A_HUNDREDTH),
     )
 
 

@@ -17,7 +17,7 @@ from kvcore.layout.mamba1 import Mamba1Cache
 from kvcore.layout.mamba2 import Mamba2Cache
 from kvcore.layout.short_convolution import ShortConvolutionCache
 
-BF16, F32, F16 = 2, 4, 2
+BF16, F32 = 2, 4
 KERNEL = 4
 
 MAMBA1 = Mamba1Cache(name="mamba", intermediate_size=8192, state_size=16, conv_kernel=KERNEL)
