@@ -78,7 +78,8 @@ def build_parser() -> argparse.ArgumentParser:
         command = commands.add_parser(
             module.NAME,
             help=module.HELP,
-            description=f"{module.HELP.capitalize()}.",
+            # The first letter alone: HELP names GPUs and vLLM.
+            description=f"{module.HELP[:1].upper()}{module.HELP[1:]}.",
             epilog=EXIT_CODES,
             allow_abbrev=False,
         )
