@@ -12,6 +12,13 @@ from kvcore.errors import input_error
 # Beside this module rather than through importlib.resources, whose import alone costs the browser more than all the data.
 _FOLDER = Path(__file__).parent / "data" / "gpus"
 
+TURING, AMPERE, HOPPER, BLACKWELL, BLACKWELL_THOR, BLACKWELL_WORKSTATION = 7, 8, 9, 10, 11, 12
+"""Major compute capabilities, which pick kernels: T4; A100 and, with a minor of its own, Ada; H100 and H200; B200 and B300;
+Jetson Thor; RTX 50 and RTX PRO 6000."""
+
+ADA = (8, 9)
+"""Compute capability from which cards compute in 8-bit floats: L4, L40S and RTX 40."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Gpu:

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-HOPPER, BLACKWELL = 9, 10
-"""Major compute capabilities that pick kernels of their own."""
+from kvcore.catalog.gpus import BLACKWELL, HOPPER
 
 NEWEST: tuple[int, int] = (0, 33)
 """Release the rules were read from."""
@@ -18,7 +17,7 @@ class Platform:
         release: Release of the engine.
     """
 
-    capability: tuple[int, int] = (9, 0)
+    capability: tuple[int, int] = (HOPPER, 0)
     release: tuple[int, int] = NEWEST
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kvcore.arithmetic import cdiv, round_up
+from kvcore.catalog.gpus import BLACKWELL
 from kvcore.engines.vllm.profile import HybridGranularity, Profile
 from kvcore.engines.vllm.selection import DEFAULT_BLOCK_SIZE
 from kvcore.engines.vllm.specs import AttentionSpec, FullAttentionSpec, MambaSpec, MLAAttentionSpec
@@ -18,7 +19,7 @@ MLA_BLOCK_MULTIPLE = 128
 """Latent decode kernels need block tables that are a multiple of 128 tokens in hybrids."""
 
 LATENT_BLOCK, CUTLASS_LATENT_BLOCK = 64, 128
-BLACKWELL, BLACKWELL_WIDE_HEAD, BLACKWELL_WIDE_BLOCK = 10, 256, 32
+BLACKWELL_WIDE_HEAD, BLACKWELL_WIDE_BLOCK = 256, 32
 """Values of vLLM 0.16.0 `HybridAttentionMambaModelConfig.verify_and_update_config`."""
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from kvcore.catalog.gpus import ADA, HOPPER
 from kvcore.dtypes import is_fp8
 from kvcore.engines.vllm.paging_settings import PagingSettings
 from kvcore.engines.vllm.selection import LayerQuery, select_backend
-from kvcore.engines.vllm.selection.dense import ADA, HOPPER
 from kvcore.engines.vllm.selection.query import ENCODER_ONLY
 from kvcore.errors import refusal
 from kvcore.layout.cache import AttentionCache, LatentCache

@@ -5,7 +5,7 @@ Source: vLLM 0.17.0 `CudaPlatformBase.check_and_update_config`; later releases a
 
 from collections.abc import Sequence
 
-from kvcore.catalog.gpus import Gpu
+from kvcore.catalog.gpus import BLACKWELL, HOPPER, Gpu
 from kvcore.engines.vllm.profile import Profile
 from kvcore.layout.cache import LatentCache
 from kvcore.layout.latent import SparseLatentCache
@@ -16,8 +16,6 @@ FLASHMLA_BLOCK, CUTLASS_BLOCK, FLASHINFER_BLOCK = 64, 128, 64
 FLASHINFER_SMALL_BLOCK = 32
 SPARSE_BLOCK = 64
 FLASHINFER_NOPE_HEAD_DIM = 128
-
-HOPPER, BLACKWELL = 9, 10
 
 
 def forced_latent_block(

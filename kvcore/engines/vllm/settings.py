@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kvcore.arithmetic import GIB
-from kvcore.catalog.gpus import Gpu, find_gpu
+from kvcore.catalog.gpus import BLACKWELL, Gpu, find_gpu
 from kvcore.config import ModelConfig
 from kvcore.dtypes import canonical
 from kvcore.engines.vllm.batching import resolve_async_scheduling, resolve_batch
@@ -97,7 +97,7 @@ def resolve_settings(request: Request, config: ModelConfig | None, traits: Trait
     dtype = _resolve_dtype(request, config, traits)
     put("dtype", dtype, *_origin(request, "dtype", "the checkpoint's dtype"))
     kv_cache_dtype = _resolve_kv_cache_dtype(request, config, dtype)
-    if kv_cache_dtype == "auto" and gpu.capability[0] == 10:
+    if kv_cache_dtype == "auto" and gpu.capability[0] == BLACKWELL:
         kv_cache_dtype = traits.blackwell_kv_cache_dtype
     dtype_note = "as the checkpoint declares, else the model dtype"
     put("kv_cache_dtype", kv_cache_dtype, *_origin(request, "kv_cache_dtype", dtype_note))

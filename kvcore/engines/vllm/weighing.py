@@ -5,8 +5,9 @@ from functools import lru_cache
 from kvcore.budget.weights import MALFORMED, MOST_LAYERS, Checkpoint, ModelWeights, checkpoint_of, network_of, weigh
 from kvcore.budget.weights.drafter import DrafterNetwork
 from kvcore.budget.weights.families.drafters import own_drafter, whole_drafter
-from kvcore.budget.weights.kernels import HOPPER, Platform
+from kvcore.budget.weights.kernels import Platform
 from kvcore.budget.weights.ranks import Ranks
+from kvcore.catalog.gpus import HOPPER
 from kvcore.config import ModelConfig
 from kvcore.engines.vllm.profiles import parse_release
 from kvcore.engines.vllm.settings import EngineSettings

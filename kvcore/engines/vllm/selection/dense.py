@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from kvcore.catalog.gpus import ADA, AMPERE, BLACKWELL, BLACKWELL_THOR, BLACKWELL_WORKSTATION, HOPPER, TURING
 from kvcore.engines.vllm.selection.backend import BLHNC, LBHNC, LBNHC, PLAIN, Backend
 from kvcore.engines.vllm.selection.query import ENCODER_DECODER, ENCODER_ONLY, LayerQuery
 
@@ -11,8 +12,7 @@ TURBOQUANT_DTYPES = ("turboquant_k8v4", "turboquant_4bit_nc", "turboquant_k3v4_n
 NVFP4 = ("nvfp4", "nvfp4_4over6")
 ANY_DTYPE: frozenset[str] = frozenset()
 
-ADA = (8, 9)
-HOPPER, BLACKWELL, BLACKWELL_THOR = 9, 10, 11
+FROM_AMPERE = (AMPERE, HOPPER, BLACKWELL, BLACKWELL_THOR, BLACKWELL_WORKSTATION)
 FA4_MAJORS = (HOPPER, BLACKWELL, BLACKWELL_THOR)
 FA3_LARGEST_HEAD, FA4_LARGEST_HEAD = 256, 512
 FA4_BLACKWELL_HEAD = 128
@@ -82,19 +82,19 @@ def _triton(query: LayerQuery) -> str | None:
 ALL_ATTENTION = (ENCODER_ONLY, ENCODER_DECODER)
 
 FLASH_ATTN = Backend(
-    name="FLASH_ATTN", multiple_of=16, kv_cache_dtypes=(*PLAIN, *FP8), majors=(8, 9, 10, 11, 12),
+    name="FLASH_ATTN", multiple_of=16, kv_cache_dtypes=(*PLAIN, *FP8), majors=FROM_AMPERE,
     sink_majors=(HOPPER, BLACKWELL), supports_mm_prefix=True, supports_dcp=True, attn_types=ALL_ATTENTION,
     refuses=_flash_attn,
 )  # fmt: skip
 FLASH_ATTN_DIFFKV = dataclasses.replace(FLASH_ATTN, name="FLASH_ATTN_DIFFKV")
 FLASHINFER = Backend(
     name="FLASHINFER", block_sizes=(16, 32, 64), kv_cache_dtypes=(*PLAIN, *FP8, "fp8_e5m2", *NVFP4),
-    head_sizes=(64, 128, 256, 512), majors=(8, 9, 10, 11, 12), sink_majors=(9, 10, 12), supports_dcp=True,
+    head_sizes=(64, 128, 256, 512), majors=FROM_AMPERE, sink_majors=(HOPPER, BLACKWELL, BLACKWELL_WORKSTATION), supports_dcp=True,
     refuses=_flashinfer,
 )  # fmt: skip
 TRITON_ATTN = Backend(
     name="TRITON_ATTN", multiple_of=16, dtypes=frozenset({"float16", "bfloat16", "float32"}),
-    kv_cache_dtypes=(*PLAIN, *FP8, "fp8_e5m2", *PER_TOKEN_HEAD), sink_majors=(7, 8, 9, 10, 11, 12),
+    kv_cache_dtypes=(*PLAIN, *FP8, "fp8_e5m2", *PER_TOKEN_HEAD), sink_majors=(TURING, *FROM_AMPERE),
     supports_mm_prefix=True, attn_types=ALL_ATTENTION, refuses=_triton,
 )  # fmt: skip
 TRITON_ATTN_DIFFKV = dataclasses.replace(

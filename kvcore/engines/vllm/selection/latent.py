@@ -1,5 +1,6 @@
 """Backends for multi-head latent attention (vLLM 0.33.0 `v1/attention/backends/mla`)."""
 
+from kvcore.catalog.gpus import BLACKWELL, BLACKWELL_WORKSTATION, HOPPER
 from kvcore.engines.vllm.selection.backend import PLAIN, Backend
 from kvcore.engines.vllm.selection.query import LayerQuery
 
@@ -22,11 +23,11 @@ def _flashinfer_mla(query: LayerQuery) -> str | None:
 
 def _flashmla_sparse(query: LayerQuery) -> str | None:
     if query.head_size == 512:
-        if query.kv_cache_dtype not in {*PLAIN, "fp8_ds_mla"} or query.major != 9:
+        if query.kv_cache_dtype not in {*PLAIN, "fp8_ds_mla"} or query.major != HOPPER:
             return "without rotary keys it takes unquantized or fp8_ds_mla caches on Hopper only"
         if query.qk_rope_head_dim != 0:
             return "head size 512 is for models without rotary keys"
-    if query.kv_cache_dtype == "nvfp4_ds_mla" and query.major != 10:
+    if query.kv_cache_dtype == "nvfp4_ds_mla" and query.major != BLACKWELL:
         return "nvfp4_ds_mla runs on compute capability 10.x only"
     return None
 
@@ -61,43 +62,48 @@ def _flashinfer_mla_sparse_sm120(query: LayerQuery) -> str | None:
 
 
 FLASH_ATTN_MLA = Backend(
-    name="FLASH_ATTN_MLA", multiple_of=16, is_mla=True, head_sizes=LATENT_HEAD_SIZES, majors=(9,), supports_dcp=True
+    name="FLASH_ATTN_MLA",
+    multiple_of=16,
+    is_mla=True,
+    head_sizes=LATENT_HEAD_SIZES,
+    majors=(HOPPER,),
+    supports_dcp=True,
 )
 TRITON_MLA = Backend(name="TRITON_MLA", multiple_of=16, is_mla=True, kv_cache_dtypes=(*PLAIN, *FP8), supports_dcp=True)
 FLASHMLA = Backend(
     name="FLASHMLA", block_sizes=(64,), is_mla=True, kv_cache_dtypes=(*PLAIN, *FP8), head_sizes=LATENT_HEAD_SIZES,
-    majors=(9,), supports_dcp=True,
+    majors=(HOPPER,), supports_dcp=True,
 )  # fmt: skip
 FLASHINFER_MLA = Backend(
     name="FLASHINFER_MLA", block_sizes=(32, 64), is_mla=True, kv_cache_dtypes=(*PLAIN, *FP8),
-    head_sizes=LATENT_HEAD_SIZES, majors=(10,), supports_dcp=True, refuses=_flashinfer_mla,
+    head_sizes=LATENT_HEAD_SIZES, majors=(BLACKWELL,), supports_dcp=True, refuses=_flashinfer_mla,
 )  # fmt: skip
 CUTLASS_MLA = Backend(
     name="CUTLASS_MLA", block_sizes=(128,), is_mla=True, kv_cache_dtypes=(*PLAIN, *FP8), head_sizes=LATENT_HEAD_SIZES,
-    majors=(10,), supports_dcp=True,
+    majors=(BLACKWELL,), supports_dcp=True,
 )  # fmt: skip
 FLASH_ATTN_MLA_SPARSE = Backend(
-    name="FLASH_ATTN_MLA_SPARSE", multiple_of=64, row_pages=1, is_mla=True, is_sparse=True, majors=(9,),
+    name="FLASH_ATTN_MLA_SPARSE", multiple_of=64, row_pages=1, is_mla=True, is_sparse=True, majors=(HOPPER,),
     refuses=_flash_attn_mla_sparse,
 )  # fmt: skip
 FLASHMLA_SPARSE = Backend(
     name="FLASHMLA_SPARSE", multiple_of=64, row_pages=1, is_mla=True, is_sparse=True, dtypes=frozenset({"bfloat16"}),
-    kv_cache_dtypes=("auto", "bfloat16", "fp8_ds_mla", "fp8", "nvfp4_ds_mla"), head_sizes=(576, 512), majors=(9, 10),
+    kv_cache_dtypes=("auto", "bfloat16", "fp8_ds_mla", "fp8", "nvfp4_ds_mla"), head_sizes=(576, 512), majors=(HOPPER, BLACKWELL),
     supports_dcp=True, refuses=_flashmla_sparse,
 )  # fmt: skip
 FLASHINFER_MLA_SPARSE = Backend(
     name="FLASHINFER_MLA_SPARSE", multiple_of=32, row_pages=32, is_mla=True, is_sparse=True,
-    kv_cache_dtypes=(*PLAIN, *FP8), head_sizes=(512, 576), majors=(10,), supports_dcp=True,
+    kv_cache_dtypes=(*PLAIN, *FP8), head_sizes=(512, 576), majors=(BLACKWELL,), supports_dcp=True,
     refuses=_flashinfer_mla_sparse,
 )  # fmt: skip
 FLASH_ATTN_MLA_SPARSE_FA4 = Backend(
     name="FLASH_ATTN_MLA_SPARSE_FA4", multiple_of=64, row_pages=64, is_mla=True, is_sparse=True,
-    dtypes=frozenset({"bfloat16"}), kv_cache_dtypes=("auto", "bfloat16"), head_sizes=(576,), majors=(10,),
+    dtypes=frozenset({"bfloat16"}), kv_cache_dtypes=("auto", "bfloat16"), head_sizes=(576,), majors=(BLACKWELL,),
     supports_dcp=True, refuses=_flash_attn_mla_sparse_fa4,
 )  # fmt: skip
 FLASHINFER_MLA_SPARSE_SM120 = Backend(
     name="FLASHINFER_MLA_SPARSE_SM120", multiple_of=64, row_pages=64, is_mla=True, is_sparse=True,
-    dtypes=frozenset({"bfloat16"}), kv_cache_dtypes=("auto", *FP8, "fp8_ds_mla"), head_sizes=(512, 576), majors=(12,),
+    dtypes=frozenset({"bfloat16"}), kv_cache_dtypes=("auto", *FP8, "fp8_ds_mla"), head_sizes=(512, 576), majors=(BLACKWELL_WORKSTATION,),
     refuses=_flashinfer_mla_sparse_sm120,
 )  # fmt: skip
 
@@ -108,9 +114,9 @@ def latent_priorities(query: LayerQuery) -> tuple[Backend, ...]:
     TOKENSPEED_MLA, whose package is not part of an installation, and FLASHINFER_MLA_SPARSE_SM90, which needs a newer
     FlashInfer than the release's own check finds, never win and are left out; so are kernels of other GPUs.
     """
-    if query.major == 10:
+    if query.major == BLACKWELL:
         return (FLASHINFER_MLA, CUTLASS_MLA, TRITON_MLA, *_blackwell_sparse(query))
-    if query.major == 12:
+    if query.major == BLACKWELL_WORKSTATION:
         return (TRITON_MLA, FLASHINFER_MLA_SPARSE_SM120)
     return (FLASH_ATTN_MLA, FLASHMLA, TRITON_MLA, FLASH_ATTN_MLA_SPARSE, FLASHMLA_SPARSE)
 

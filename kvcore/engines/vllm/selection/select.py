@@ -2,6 +2,7 @@
 
 import difflib
 
+from kvcore.catalog.gpus import ADA
 from kvcore.engines.vllm.selection.backend import Backend
 from kvcore.engines.vllm.selection.dense import DENSE_BACKENDS, dense_priorities, on_this_gpu
 from kvcore.engines.vllm.selection.latent import LATENT_BACKENDS, latent_priorities
@@ -11,7 +12,6 @@ from kvcore.errors import refusal
 BY_NAME = {backend.name: backend for backend in (*DENSE_BACKENDS, *LATENT_BACKENDS)}
 
 TRITON_BACKENDS = frozenset({"TRITON_MLA", "TRITON_ATTN", "TRITON_ATTN_DIFFKV"})
-FIRST_WITH_FP8 = (8, 9)
 
 
 def select_backend(query: LayerQuery, asked_for: str | None = None) -> Backend:
@@ -58,7 +58,7 @@ def _asked_for(query: LayerQuery, name: str) -> Backend:
 def _check_kernels(backend: Backend, query: LayerQuery) -> None:
     """Triton's kernels read 8-bit floats from compute capability 8.9 on (`TritonMLAImpl`, `TritonAttentionImpl`)."""
     is_fp8 = query.kv_cache_dtype.startswith("fp8")
-    if backend.name in TRITON_BACKENDS and is_fp8 and query.capability < FIRST_WITH_FP8:
+    if backend.name in TRITON_BACKENDS and is_fp8 and query.capability < ADA:
         rule = f"{backend.name}, which runs this layer, reads fp8 caches from compute capability 8.9 on"
         raise refusal("kv_cache_dtype", query.kv_cache_dtype, rule, "Use auto, or a newer GPU.")
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kvcore.catalog.gpus import BLACKWELL, HOPPER
 from kvcore.engines.vllm.selection import Backend
 from kvcore.engines.vllm.selection.dense import FLASH_ATTN_DIFFKV, TRITON_ATTN_DIFFKV
 from kvcore.engines.vllm.selection.query import DECODER
@@ -20,7 +21,7 @@ def key_value_backend(cache: AttentionCache, context: StoreContext, attn_type: s
     `FlashAttentionDiffKVBackend.is_supported_on_current_device`).
     """
     if cache.head_size != cache.head_size_v:
-        return FLASH_ATTN_DIFFKV if context.gpu.capability[0] in {9, 10} else TRITON_ATTN_DIFFKV
+        return FLASH_ATTN_DIFFKV if context.gpu.capability[0] in {HOPPER, BLACKWELL} else TRITON_ATTN_DIFFKV
     return context.select(
         cache.head_size, use_mm_prefix=context.mm_prefix_lm, has_sink=cache.has_sink, attn_type=attn_type
     )

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from kvcore.catalog.gpus import BLACKWELL
 from kvcore.engines.vllm.selection import Backend
 from kvcore.engines.vllm.specs import FullAttentionSpec, MLAAttentionSpec
 from kvcore.engines.vllm.store.entry import attention_entry
@@ -13,7 +14,6 @@ MINIMAX_M3_SPARSE = Backend(name="MINIMAX_M3_SPARSE", block_sizes=(128,), plans_
 MINIMAX_M3_SPARSE_INDEXER = Backend(name="MINIMAX_M3_SPARSE_INDEXER", block_sizes=(128,), plans_any_block=True)
 
 CACHE_DTYPES = frozenset({"auto", "bfloat16", "float16", "fp8", "fp8_e4m3", "fp8_e5m2"})
-BLACKWELL = 10
 MSA_TOPK_BLOCKS = frozenset({4, 8, 16, 32})
 """Blocks per query Blackwell's own kernels take (vLLM 0.33.0 `select_main_backend_and_impl_cls`)."""
 

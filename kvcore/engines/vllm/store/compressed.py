@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from kvcore.catalog.gpus import BLACKWELL, BLACKWELL_WORKSTATION, HOPPER
 from kvcore.dtypes import is_fp8
 from kvcore.engines.vllm.selection import Backend
 from kvcore.engines.vllm.specs import MLAAttentionSpec, SlidingWindowMLASpec
@@ -36,8 +37,6 @@ V4_INDEXER = Backend(
 COMPRESSOR = Backend(name="CompressorBackend", multiple_of=1)
 FLASHMLA_SPARSE_DSV4 = Backend(name="FLASHMLA_SPARSE_DSV4", block_sizes=(256,), plans_any_block=True)
 FLASHINFER_MLA_SPARSE_DSV4 = Backend(name="FLASHINFER_MLA_SPARSE_DSV4", block_sizes=(256,), plans_any_block=True)
-
-HOPPER, BLACKWELL, BLACKWELL_WORKSTATION = 9, 10, 12
 
 
 @dataclass(frozen=True, kw_only=True)

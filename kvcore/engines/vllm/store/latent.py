@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from kvcore.catalog.gpus import BLACKWELL
 from kvcore.engines.vllm.selection import Backend
 from kvcore.engines.vllm.specs import MLAAttentionSpec
 from kvcore.engines.vllm.store.stored import StoreContext, Stored, element_bytes
@@ -17,7 +18,6 @@ PACKED_FORMULAS = {
     "nvfp4_ds_mla": ("packed 4-bit latent with scales and rotary key, one block of bytes", "352"),
 }
 
-BLACKWELL = 10
 KERNEL_BLOCK = 64
 """Tokens of one kernel block of FLASHMLA_SPARSE."""
 

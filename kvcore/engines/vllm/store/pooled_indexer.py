@@ -1,6 +1,7 @@
 """Pooled indexer keys and tail rings as vLLM stores them, whole on every rank."""
 
 from kvcore.arithmetic import cdiv
+from kvcore.catalog.gpus import BLACKWELL_WORKSTATION
 from kvcore.engines.vllm.selection import Backend
 from kvcore.engines.vllm.specs import CircularBufferSpec, MLAAttentionSpec
 from kvcore.engines.vllm.store.indexer import QUANT_BLOCK, SCALE_BYTES, indexer_entry
@@ -11,7 +12,6 @@ from kvcore.layout.pooled_indexer import PooledIndexerCache, TailRingCache
 KEYS_PER_PAGE, KEYS_PER_PAGE_WORKSTATION = (32, 64), (64,)
 """Keys of one kernel page, on compute capability 12.x in the second place (vLLM 0.33.0 `get_paged_mqa_page_sizes`)."""
 
-WORKSTATION = 12
 BFLOAT16_BYTES = 2
 KEY_AND_SCORE = 2
 
@@ -20,7 +20,7 @@ KPOOL_TAIL = Backend(name="KPOOL_TAIL", multiple_of=1, kv_cache_layouts=("BLHNC"
 
 def store_pooled_indexer(cache: PooledIndexerCache, context: StoreContext) -> Stored:
     """Stores one key per pool of tokens (vLLM 0.33.0 `Glm5NextIndexerCache`)."""
-    keys = KEYS_PER_PAGE_WORKSTATION if context.gpu.capability[0] == WORKSTATION else KEYS_PER_PAGE
+    keys = KEYS_PER_PAGE_WORKSTATION if context.gpu.capability[0] == BLACKWELL_WORKSTATION else KEYS_PER_PAGE
     backend = Backend(name="DEEPSEEK_V32_INDEXER", block_sizes=tuple(cache.tokens_per_key * count for count in keys))
     spec = MLAAttentionSpec(
         block_size=context.block_size,

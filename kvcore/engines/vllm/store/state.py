@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from kvcore.catalog.gpus import BLACKWELL, BLACKWELL_WORKSTATION, HOPPER
 from kvcore.dtypes import ELEMENT_BYTES, canonical
 from kvcore.engines.vllm.specs import MambaSpec
 from kvcore.engines.vllm.store.stored import StoreContext, Stored
@@ -65,8 +66,10 @@ def _gdn_checkpoint(cache: StateCache, context: StoreContext) -> Checkpoint:
     """FlashInfer's prefill exports states: on Hopper, and on Blackwell with keys of 128 elements and CUDA 13."""
     if not isinstance(cache, GatedDeltaNetCache) or cache.family != "qwen" or context.mamba_cache_mode != "align":
         return Checkpoint()
-    on_blackwell = context.gpu.capability[0] in {10, 12} and cache.head_k_dim == FLASHINFER_GDN_KEY_DIM
-    if context.gpu.capability == (9, 0) or on_blackwell:
+    on_blackwell = (
+        context.gpu.capability[0] in {BLACKWELL, BLACKWELL_WORKSTATION} and cache.head_k_dim == FLASHINFER_GDN_KEY_DIM
+    )
+    if context.gpu.capability == (HOPPER, 0) or on_blackwell:
         return Checkpoint(blocks=1, grain=FLASHINFER_GDN_GRAIN)
     return Checkpoint()
 
@@ -76,7 +79,7 @@ def _kda_checkpoint(cache: StateCache, context: StoreContext) -> Checkpoint:
     if not isinstance(cache, KimiDeltaCache) or cache.family not in {"kimi_k3", "glm5_next"}:
         return Checkpoint()
     runs_flashkda = (
-        context.gpu.capability[0] in {9, 10, 12}
+        context.gpu.capability[0] in {HOPPER, BLACKWELL, BLACKWELL_WORKSTATION}
         and cache.head_dim == FLASHKDA_HEAD_DIM
         and context.dtype == "bfloat16"
         and cache.has_bounded_gate
