@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from kvcore.engines.sglang import architectures as known
 from kvcore.engines.sglang.drafts import Drafts
 from kvcore.engines.sglang.model import ServedModel
+from kvcore.errors import refusal
 
 HOPPER, BLACKWELL = 9, 10
 """Major compute capabilities: H100 and H200; B200 and B300 (consumer Blackwell is 12)."""
@@ -24,12 +25,17 @@ PAGES: Mapping[str, tuple[tuple[int, ...], int]] = {
 
 FA4_PAGE = 128
 
+TREE_BACKENDS = frozenset({"flashinfer", "fa3", "triton"})
+NGRAM_BACKENDS = frozenset({"flashinfer"})
+"""Backends that read pages of several tokens under a tree of drafts (SGLang 0.5.23 `_PAGE_TREE_SPEC_BACKENDS`)."""
+
 _BLACKWELL_DEFAULTS: Mapping[str, str] = {
     "GptOssForCausalLM": "trtllm_mha",
     "Gemma4ForCausalLM": "trtllm_mha",
     "Gemma4ForConditionalGeneration": "trtllm_mha",
     "Gemma4UnifiedForConditionalGeneration": "trtllm_mha",
     "Llama4ForConditionalGeneration": "trtllm_mha",
+    "Llama4ForCausalLM": "trtllm_mha",
     "Olmo2ForCausalLM": "trtllm_mha",
     "Exaone4ForCausalLM": "trtllm_mha",
     "ExaoneMoEForCausalLM": "trtllm_mha",
@@ -49,6 +55,7 @@ _OTHER_DEFAULTS: Mapping[str, tuple[str, str]] = {
     "Gemma4UnifiedForConditionalGeneration": ("triton", "triton"),
     "GptOssForCausalLM": ("fa3", "triton"),
     "Llama4ForConditionalGeneration": ("fa3", "triton"),
+    "Llama4ForCausalLM": ("fa3", "triton"),
     "Olmo2ForCausalLM": ("fa3", "fa3"),
     "Exaone4ForCausalLM": ("fa3", "fa3"),
     "ExaoneMoEForCausalLM": ("fa3", "fa3"),
@@ -76,6 +83,7 @@ class KernelQuery:
         attention_backend: As given; None: SGLang's choice.
         page_size: As given; None: by backend.
         drafts: Speculative decoding.
+        kv_cache_dtype: Element type of the token pool.
         topk_given: The branches of the draft tree were given, not chosen.
         keeps_snapshots: A strategy with snapshots of states was asked for by name.
         disable_radix_cache: Nothing is kept for reuse.
@@ -87,6 +95,7 @@ class KernelQuery:
     attention_backend: str | None
     page_size: int | None
     drafts: Drafts | None
+    kv_cache_dtype: str
     topk_given: bool
     keeps_snapshots: bool
     disable_radix_cache: bool
@@ -97,15 +106,61 @@ def choose_kernels(query: KernelQuery) -> Kernels:
     if query.model.is_deepseek_v4:
         return Kernels(attention_backend="dsv4", page_size=DEEPSEEK_V4_PAGE)
     if query.model.sparse:
-        return Kernels(attention_backend=query.attention_backend or "dsa", page_size=SPARSE_PAGE)
+        backend = query.attention_backend or "dsa"
+        _check_trees(backend, SPARSE_PAGE, query.drafts)
+        return Kernels(attention_backend=backend, page_size=SPARSE_PAGE)
     backend = query.attention_backend or _default_backend(query)
-    page = query.page_size if query.page_size is not None else 1
+    _check_readable(backend, query)
+    forced = forced_page(query)
+    page = query.page_size if forced is None else forced
+    page = 1 if page is None else page
     readable, instead = PAGES.get(backend, ((page,), page))
     if page not in readable:
         page = instead
+    if backend == "trtllm_mla" and query.kv_cache_dtype == "fp8_e5m2":
+        rule = "TensorRT-LLM's latent kernels read fp8_e4m3 or bfloat16"  # SGLang 0.5.23 `_mla_kv_cache_dtype_checks`
+        raise refusal("kv_cache_dtype", query.kv_cache_dtype, rule, "Use fp8_e4m3, or another attention_backend.")
+    if backend == "fa3" and query.kv_cache_dtype == "fp8_e5m2":
+        backend = "triton"  # SGLang 0.5.23 `_attention_backend_fa3_fp8_fallback`
     if backend == "fa4" and not query.model.latent and query.major == BLACKWELL and _is_chain(query.drafts):
         page = FA4_PAGE
+    _check_trees(backend, page, query.drafts)
     return Kernels(attention_backend=backend, page_size=page)
+
+
+def _check_trees(backend: str, page: int, drafts: Drafts | None) -> None:
+    """Trees of drafts over pages (SGLang 0.5.23 `_handle_eagle_family`, `_handle_ngram`)."""
+    if drafts is None or drafts.num_branches == 1:
+        return
+    if backend == "trtllm_mha" and drafts.algorithm != "NGRAM":
+        rule = "trtllm_mha verifies chains of drafts only"
+        raise refusal("speculative_eagle_topk", drafts.num_branches, rule, "Use 1, or another attention_backend.")
+    readable = TREE_BACKENDS if drafts.algorithm != "NGRAM" else NGRAM_BACKENDS
+    if page > 1 and backend not in readable:
+        rule = f"drafts of {drafts.num_branches} branches over pages of {page} tokens need {', '.join(sorted(readable))}, not {backend}"
+        raise refusal("attention_backend", backend, rule, "Use one of them, or pages of one token.")
+
+
+def forced_page(query: KernelQuery) -> int | None:
+    """The page size of Qwen's hybrids on B200 and B300 whatever was asked for; None: as asked for.
+
+    Source: SGLang 0.5.23 `_qwen3_5_hybrid_overrides`.
+    """
+    is_qwen_hybrid = query.model.architecture in known.QWEN_HYBRIDS and query.major == BLACKWELL
+    if not is_qwen_hybrid or query.attention_backend is not None:
+        return None
+    return PAGES["trtllm_mha"][1] if _qwen_hybrid_backend(query) == "trtllm_mha" else 1
+
+
+def _check_readable(backend: str, query: KernelQuery) -> None:
+    """Backends a model family can be read with (SGLang 0.5.23 `handle_model_specific_adjustments`)."""
+    accepted = known.ACCEPTED_BACKENDS.get(query.model.architecture)
+    if accepted is not None and backend not in accepted:
+        rule = f"SGLang reads {query.model.architecture} with {', '.join(sorted(accepted))}, not {backend}"
+        raise refusal("attention_backend", backend, rule, "Use one of them, or leave it out.")
+    if backend == "triton" and query.model.architecture in known.NEVER_TRITON:
+        rule = f"SGLang does not read {query.model.architecture} with triton"
+        raise refusal("attention_backend", backend, rule, "Leave it out.")
 
 
 def _default_backend(query: KernelQuery) -> str:
@@ -120,7 +175,9 @@ def _default_backend(query: KernelQuery) -> str:
             return "trtllm_mha" if _is_chain(query.drafts) else "triton"
         if name in _BLACKWELL_DEFAULTS:
             return _BLACKWELL_DEFAULTS[name]
-    elif name in _OTHER_DEFAULTS:
+    if name in known.BLACKWELL_OF_EVERY_KIND and query.major >= BLACKWELL:
+        return "fa4"
+    if query.major != BLACKWELL and name in _OTHER_DEFAULTS:
         on_hopper, elsewhere = _OTHER_DEFAULTS[name]
         return on_hopper if query.major == HOPPER else elsewhere
     return _generic_backend(query)
@@ -133,7 +190,7 @@ def _generic_backend(query: KernelQuery) -> str:
         return "flashinfer" if query.major == BLACKWELL else "triton"
     if query.major == BLACKWELL and _is_chain(query.drafts) and (query.drafts is None or query.topk_given):
         return "fa4" if query.asymmetric else "trtllm_mha"
-    return "flashinfer"
+    return "triton" if query.model.attention_sinks else "flashinfer"
 
 
 def _qwen_hybrid_backend(query: KernelQuery) -> str:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from kvcore.arithmetic import cdiv
 from kvcore.dtypes import ELEMENT_BYTES
+from kvcore.engines.sglang.checks import FOUR_BIT
 from kvcore.engines.sglang.model import ServedModel
-from kvcore.engines.sglang.settings import FOUR_BIT, SglangSettings
+from kvcore.engines.sglang.settings import SglangSettings
 from kvcore.engines.sglang.state_cells import state_cell
 from kvcore.errors import refusal
 from kvcore.layout.cache import AttentionCache, Cache, CrossAttentionCache, LatentCache, StateCache

@@ -105,7 +105,7 @@ def window_tokens_held(window: int, settings: SglangSettings) -> int:
 def _held(part: BilledPart, layers: int, plan: SglangPlan, settings: SglangSettings) -> HeldPart:
     page, context, size = settings.page_size, settings.context_len, part.cell.bytes * layers
     if part.pool == STATE:
-        reuse, drafts = settings.state_reuse.slots_per_request, settings.num_draft_tokens
+        reuse, drafts = settings.state_reuse.slots_per_request, settings.num_state_drafts
         taxes = {REUSE_COPIES: (reuse - 1) * size, DRAFT_COPIES: drafts * size}
         return HeldPart(
             name=part.name,

@@ -15,7 +15,6 @@ from kvcore.engines.sglang.cells import FULL, WINDOW, BilledLayer, Cell, indexer
 from kvcore.engines.sglang.settings import SglangSettings
 from kvcore.engines.sglang.stages import Stage, layer_ranges
 from kvcore.engines.sglang.token_pools import RatioWindows, TokenPools, whole_pages
-from kvcore.errors import refusal
 from kvcore.layout.compressed import CompressedLatentCache, WindowLatentCache
 from kvcore.layout.indexer import IndexerCache
 from kvcore.layout.layout import Layout
@@ -52,9 +51,9 @@ class CompressedSizing:
         left = max(budget_bytes - self.request_bytes[stage.number], 0)
         return whole_pages(int(left / self.coefficients[stage.number]), self.page_size)
 
-    def split(self, tokens: int, stages: Sequence[Stage]) -> TokenPools:
+    def split(self, tokens: int, stages: Sequence[Stage], *, lowered: bool = False) -> TokenPools:
         """Full tokens and their share of window tokens."""
-        return RatioWindows(self.page_size, self.ratio, self.window).split(tokens, stages)
+        return RatioWindows(self.page_size, self.ratio, self.window).split(tokens, stages, lowered=lowered)
 
 
 def row_bytes(config: ModelConfig) -> int:
@@ -127,14 +126,7 @@ def _state_cell(config: ModelConfig, settings: SglangSettings) -> Cell:
 def compressed_sizing(
     layout: Layout, config: ModelConfig, settings: SglangSettings
 ) -> tuple[tuple[Stage, ...], CompressedSizing]:
-    """Stages of a DeepSeek-V4 model and the rule that sizes their pools.
-
-    Raises:
-        EngineRefusal: A page does not hold whole compressed rows.
-    """
-    if settings.role == "decode":
-        rule = "kvcore has not read the pools of decode servers of DeepSeek-V4"
-        raise refusal("disaggregation_mode", settings.role, rule, "Leave it out.")
+    """Stages of a DeepSeek-V4 model and the rule that sizes their pools."""
     row, page = row_bytes(config), settings.page_size
     window = config.integer("sliding_window")
     stages, coefficients, fixed = [], [], []
@@ -178,6 +170,6 @@ def compressed_sizing(
 def _heavy_state_bytes(config: ModelConfig, settings: SglangSettings, layers: int) -> int:
     """States of ratio 128 over all requests (SGLang 0.5.23 `_get_c128_state_fixed_bytes`)."""
     ring = RINGS[HEAVY][settings.drafts is not None]
-    requests = (settings.requests_per_group or 0) + 1
+    requests = (settings.requests_per_group or 0) + settings.arriving_requests + 1
     rows = round_up(requests * ring + ring + 1, HEAVY)
     return rows * 2 * config.integer("head_dim") * STATE_BYTES * layers if layers else 0

@@ -14,6 +14,9 @@ EAGLE_HEAD_LAYERS = 1
 NGRAM_TOKENS = 12
 """Tokens NGRAM drafts where none are given (SGLang 0.5.23 `_handle_ngram`)."""
 
+NGRAM_BREADTH = 10
+"""Branches NGRAM searches (SGLang 0.5.23 `ServerArgs.speculative_ngram_max_bfs_breadth`)."""
+
 DEFAULT_CHAIN = (3, 1, 4)
 DEFAULT_TREE = (5, 4, 8)
 DEFAULT_RUNNING_REQUESTS = 48
@@ -31,6 +34,7 @@ class Drafts:
         num_steps: Steps of the drafter.
         topk: Branches of the draft tree.
         num_draft_tokens: Tokens verified at once.
+        num_branches: Branches SGLang checks pages for: ``topk``, or the breadth NGRAM searches.
         num_layers: Drafter layers billed in the token pool; 0: none.
         inside: The drafter is part of the model's own checkpoint.
         assumed: The drafter's checkpoint is not known: one layer is assumed, as EAGLE heads are published.
@@ -40,6 +44,7 @@ class Drafts:
     num_steps: int
     topk: int
     num_draft_tokens: int
+    num_branches: int
     num_layers: int
     inside: bool = False
     assumed: bool = False
@@ -61,7 +66,14 @@ def resolve_drafts(request: Request, model: ServedModel) -> Drafts | None:
         if model.is_deepseek_v4:
             rule = "SGLang drafts for DeepSeek-V4 with EAGLE and one branch only"
             raise refusal("speculative_algorithm", algorithm, rule, "Use EAGLE.")
-        return Drafts(algorithm=algorithm, num_steps=tokens, topk=1, num_draft_tokens=tokens, num_layers=0)
+        return Drafts(
+            algorithm=algorithm,
+            num_steps=tokens,
+            topk=1,
+            num_draft_tokens=tokens,
+            num_branches=NGRAM_BREADTH,
+            num_layers=0,
+        )
     if algorithm not in EAGLE_LIKE:
         rule = "kvcore knows the pools of EAGLE, EAGLE3, NEXTN, STANDALONE and NGRAM"
         raise refusal("speculative_algorithm", request.speculative_algorithm, rule, "Use one of them.")
@@ -80,6 +92,7 @@ def resolve_drafts(request: Request, model: ServedModel) -> Drafts | None:
         num_steps=steps,
         topk=topk,
         num_draft_tokens=tokens,
+        num_branches=topk,
         num_layers=EAGLE_HEAD_LAYERS if assumed else _draft_layers(model, drafter, algorithm),
         inside=drafter is None and not assumed,
         assumed=assumed,

@@ -113,7 +113,7 @@ def divide_for_states(memory: Memory, per_slot: int, settings: SglangSettings) -
     rest = memory.rest_gib
     if per_slot == 0:
         return None, int(rest * GIB)
-    drafted, per_request = settings.num_draft_tokens, settings.state_reuse.slots_per_request
+    drafted, per_request = settings.num_state_drafts, settings.state_reuse.slots_per_request
     requests = settings.requests_per_group
     draft_bytes = 0
     if settings.max_mamba_cache_size is not None:

@@ -14,6 +14,9 @@ LARGE_GPU_MIB = 60 * 1024
 LARGE_GPU_RESERVE_MIB = 10 * 1024
 LATENT_PREFILL_GRAPH_MIB = 1536
 LATENT_PREFILL_GRAPH_TOKENS = 8192
+SMALL_PREFILL_CAPTURE = 512
+"""Tokens prefill is captured up to for some families (`apply_muse_glimmer_prefill_cuda_graph_max_bs_default`)."""
+
 MANY_GRAPHS = 300
 VISION_FACTOR = 0.95
 BASE_VISION_SIZE = 24 * 1024**2
@@ -57,6 +60,7 @@ class Headroom:
         role: ``null``, ``prefill`` or ``decode``.
         decode_tokens: Tokens of one step of a decode server.
         largest_capture: Tokens above which no prefill graph is captured, beside the chunk; None: no such cap.
+        fixed_capture: Tokens up to which prefill is captured whatever the chunk; None: by the chunk.
     """
 
     gpu_mib: int
@@ -70,6 +74,7 @@ class Headroom:
     role: str
     decode_tokens: int
     largest_capture: int | None
+    fixed_capture: int | None
 
     @property
     def activation_tokens(self) -> int:
@@ -87,6 +92,8 @@ class Headroom:
             largest = min(LATENT_PREFILL_GRAPH_TOKENS, largest)
         if self.largest_capture is not None:
             largest = min(largest, self.largest_capture)
+        if self.fixed_capture is not None:
+            largest = self.fixed_capture
         return sum(1 for tokens in _graph_sizes(largest) if tokens <= largest)
 
     def terms_mib(self) -> Iterator[tuple[str, str, float]]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from kvcore.config import ModelConfig
 from kvcore.dtypes import canonical
 from kvcore.engines.sglang import architectures as known
+from kvcore.engines.sglang.declared_dtype import declared_kv_cache_dtype
 from kvcore.engines.sglang.served import SERVED
 from kvcore.errors import config_error, refusal
 
@@ -16,8 +16,18 @@ CONTEXT_LENGTH_KEYS = (
     "max_seq_len",
     "model_max_length",
     "max_position_embeddings",
+    "n_positions",
 )
-"""Keys that state the context, the first that is there counts (SGLang 0.5.23 `CONTEXT_LENGTH_KEYS`)."""
+"""Keys that state the context, the first that is there counts (SGLang 0.5.23 `CONTEXT_LENGTH_KEYS`).
+
+``n_positions`` is the name GPT-2 and its kin state ``max_position_embeddings`` by.
+"""
+
+CLASS_CONTEXT: Mapping[str, Mapping[str, int]] = {
+    "step3p5": {"max_seq_len": 128_000},
+    "step3p7": {"max_seq_len": 128_000},
+}
+"""Contexts a config class fills in by a name that comes before the one the checkpoint states (SGLang 0.5.23 `Step3p5Config`)."""
 
 FALLBACK_CONTEXT_LENGTH = 2048
 BASE_VISION_LAYERS, BASE_VISION_WIDTH = 24, 1024
@@ -36,6 +46,7 @@ class ServedModel:
         vision: Layers and width of the vision tower by the two names SGLang reads; None: no tower is counted.
         latent: Latents are stored as such.
         sparse: An indexer chooses tokens of the latents.
+        attention_sinks: Attention has learned sinks.
         hybrid_window: Window layers get a pool of their own.
         keeps_state: States get a pool of slots.
         num_nextn_predict_layers: Drafter layers the config states; None: the key is absent.
@@ -49,6 +60,7 @@ class ServedModel:
     vision: tuple[int, int] | None
     latent: bool
     sparse: bool
+    attention_sinks: bool
     hybrid_window: bool
     keeps_state: bool
     num_nextn_predict_layers: int | None
@@ -87,16 +99,20 @@ def served_model(config: ModelConfig, *, enable_multimodal: bool | None, keeps_s
     if keeps_state and name not in known.STATES:
         rule = "kvcore knows no state pool of SGLang for this architecture"
         raise refusal("architectures", name, rule, "Ask for engine vllm; SGLang's own log states the pools.")
+    if name in known.THINKERS and "thinker_config" not in config.root:
+        rule = "SGLang reads the language model of this architecture from thinker_config only"
+        raise refusal("thinker_config", None, rule, "Give the config.json of the published checkpoint.")
     is_multimodal = _is_multimodal(config, enabled=enable_multimodal)
     return ServedModel(
         architecture=name,
         context_len=_context_length(config),
         dtype=_model_dtype(config),
-        declared_kv_cache_dtype=_declared_kv_cache_dtype(config),
+        declared_kv_cache_dtype=declared_kv_cache_dtype(config),
         is_multimodal=is_multimodal,
         vision=_vision(config) if is_multimodal else None,
-        latent=name in known.LATENT and config.get("use_mla", True) is not False,
+        latent=_is_latent(config),
         sparse=name in known.SPARSE_LATENT and config.get("index_topk") is not None,
+        attention_sinks=_has_attention_sinks(config),
         hybrid_window=_hybrid_window(config),
         keeps_state=keeps_state,
         num_nextn_predict_layers=config.optional_integer("num_nextn_predict_layers"),
@@ -106,6 +122,19 @@ def served_model(config: ModelConfig, *, enable_multimodal: bool | None, keeps_s
 def asked_window(config: ModelConfig, window: int) -> int:
     """The window SGLang's model class asks for (SGLang 0.5.23 `resolve_sliding_window_size`)."""
     return window - 1 if config.architecture in known.WINDOW_LEAVES_OUT_QUERY else window
+
+
+def _is_latent(config: ModelConfig) -> bool:
+    if config.architecture in known.LATENT_WHERE_STATED:
+        return config.get("kv_lora_rank") is not None
+    return config.architecture in known.LATENT and config.get("use_mla", True) is not False
+
+
+def _has_attention_sinks(config: ModelConfig) -> bool:
+    """Learned sinks (SGLang 0.5.23 `ModelConfig._detect_attention_sinks`)."""
+    if config.architecture in known.SINKS_WHERE_STATED:
+        return bool(config.get("add_swa_attention_sink_bias") or config.get("add_full_attention_sink_bias"))
+    return config.architecture in known.ATTENTION_SINKS or bool(config.get("learnable_sink"))
 
 
 def _hybrid_window(config: ModelConfig) -> bool:
@@ -129,8 +158,9 @@ def _vision(config: ModelConfig) -> tuple[int, int] | None:
         return None
     if config.architecture in known.VISION_AS_PLAIN_MAPPING:
         return BASE_VISION_LAYERS, BASE_VISION_WIDTH
-    layers = tower.get("num_hidden_layers", BASE_VISION_LAYERS)
-    width = tower.get("hidden_size", BASE_VISION_WIDTH)
+    of_class = known.VISION_DEFAULTS.get(config.architecture, (None, None))
+    layers = tower.get("num_hidden_layers", of_class[0] or BASE_VISION_LAYERS)
+    width = tower.get("hidden_size", of_class[1] or BASE_VISION_WIDTH)
     for key, value in (("num_hidden_layers", layers), ("hidden_size", width)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             rule = "a positive whole number is expected"
@@ -141,8 +171,9 @@ def _vision(config: ModelConfig) -> tuple[int, int] | None:
 def _context_length(config: ModelConfig) -> int:
     """The stated context times the RoPE factor where that is not already included (`get_context_length`)."""
     factor = _rope_factor(config)
+    of_class = CLASS_CONTEXT.get(config.model_type, {})
     for key in CONTEXT_LENGTH_KEYS:
-        stated = config.optional_integer(key, minimum=1)
+        stated = config.optional_integer(key, minimum=1) or of_class.get(key)
         if stated is not None:
             return int(factor * stated)
     return FALLBACK_CONTEXT_LENGTH
@@ -180,23 +211,3 @@ def _is_mxfp4(config: ModelConfig) -> bool:
 
 def _sixteen_bit(name: str) -> str:
     return name if name in {"bfloat16", "float16"} else "bfloat16"
-
-
-def _declared_kv_cache_dtype(config: ModelConfig) -> str | None:
-    """An 8-bit cache a ModelOpt checkpoint declares (SGLang 0.5.23 `configure_kv_cache_dtype`)."""
-    section: Mapping[str, Any] = next(
-        (
-            value
-            for mapping in (config.root, config.text)
-            if isinstance(value := mapping.get("quantization_config"), Mapping)
-        ),
-        {},
-    )
-    if not str(section.get("quant_method", "")).lower().startswith("modelopt"):
-        return None
-    nested = section.get("quantization")
-    inner: Mapping[str, Any] = nested if isinstance(nested, Mapping) else {}
-    named = inner.get("kv_cache_quant_algo") or section.get("kv_cache_quant_algo")
-    scheme = section.get("kv_cache_scheme")
-    is_eight_bit = isinstance(scheme, Mapping) and scheme.get("type") == "float" and scheme.get("num_bits") == 8
-    return "fp8_e4m3" if str(named).upper() == "FP8" or is_eight_bit else None

@@ -93,7 +93,6 @@ def plan(
         stages = stages_of(billed, layout.num_hidden_layers, settings)
         stated = next((layer.window for layer in billed if layer.pool == WINDOW), None)
         window = None if stated is None else asked_window(config, stated)
-        _check_role(settings, has_window=window is not None, has_state=model.keeps_state)
         sizing = choose_sizing(window, stages, settings)
     per_slot = slot_bytes(billed, layout.num_hidden_layers, settings)
     pools = None
@@ -118,13 +117,6 @@ def request_state_bytes(plan: SglangPlan) -> int:
     return 0
 
 
-def _check_role(settings: SglangSettings, *, has_window: bool, has_state: bool) -> None:
-    drafts_states = has_state and settings.drafts is not None
-    if (settings.role == "decode" and (has_window or has_state)) or (settings.role == "prefill" and drafts_states):
-        rule = "kvcore has not read the window and state pools of servers that only prefill or only decode"
-        raise refusal("disaggregation_mode", settings.role, rule, "Leave it out.")
-
-
 def _token_pools(sizing: Sizing, stages: tuple[Stage, ...], budget: int, settings: SglangSettings) -> TokenPools:
     """The fewest tokens of any stage, at most the cap (SGLang 0.5.23 `_apply_token_constraints`)."""
     holding = [stage for stage in stages if stage.full_bytes or stage.window_bytes]
@@ -135,4 +127,4 @@ def _token_pools(sizing: Sizing, stages: tuple[Stage, ...], budget: int, setting
         rule = "the static share leaves no room for one page of tokens"
         remedy = "Use a higher mem_fraction_static, more GPUs or a smaller checkpoint."
         raise refusal("mem_fraction_static", round(settings.mem_fraction_static, 4), rule, remedy)
-    return sizing.split(tokens, stages)
+    return sizing.split(tokens, stages, lowered=tokens < sizing.tokens(budget, holding[0]))

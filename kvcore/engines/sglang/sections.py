@@ -110,7 +110,7 @@ def _on(part: BilledPart, here: range) -> int:
 
 
 def _state_copies(settings: SglangSettings) -> int:
-    return settings.state_reuse.slots_per_request + settings.num_draft_tokens
+    return settings.state_reuse.slots_per_request + settings.num_state_drafts
 
 
 def _over_ranks(part: BilledPart, settings: SglangSettings) -> int:

@@ -9,9 +9,16 @@ from kvcore.catalog.gpus import Gpu, find_gpu
 from kvcore.config import ModelConfig
 from kvcore.dtypes import canonical
 from kvcore.engines.sglang import architectures as known
-from kvcore.engines.sglang.backend import BLACKWELL, KernelQuery, choose_kernels
+from kvcore.engines.sglang.backend import BLACKWELL, KernelQuery, choose_kernels, forced_page
+from kvcore.engines.sglang.checks import FOUR_BIT, check_attention_ranks, check_drafts, check_four_bit
 from kvcore.engines.sglang.drafts import DEFAULT_RUNNING_REQUESTS, Drafts, resolve_drafts
-from kvcore.engines.sglang.memory_fraction import Headroom, decode_max_bs, default_fraction, gpu_class
+from kvcore.engines.sglang.memory_fraction import (
+    SMALL_PREFILL_CAPTURE,
+    Headroom,
+    decode_max_bs,
+    default_fraction,
+    gpu_class,
+)
 from kvcore.engines.sglang.model import ServedModel
 from kvcore.engines.sglang.state_slots import StateReuse, resolve_state_reuse
 from kvcore.engines.sglang.vision import expanded_batch, is_tuned, vision_reserve_gib
@@ -27,8 +34,8 @@ DEEPSEEK_V4_WINDOW_RATIO = 0.1
 DEEPSEEK_V4_RUNNING_REQUESTS = 256
 DEFAULT_STATE_RATIO = 0.9
 LLAMA2_CAPTURE = 4096
-FOUR_BIT = ("nvfp4", "fp4_mx_block16")
-FOUR_BIT_BACKENDS = frozenset({"triton", "torch_native", "flex_attention", "trtllm_mha"})
+MOST_WITH_ARRIVALS = 32
+"""Running requests of a decode server up to which it keeps room for others to arrive (`handle_pd_disaggregation`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +61,7 @@ class SglangSettings:
     disable_hybrid_swa_memory: bool
     disable_radix_cache: bool
     role: str
+    arriving_requests: int
     state_reuse: StateReuse
     mamba_full_memory_ratio: float
     max_mamba_cache_size: int | None
@@ -76,6 +84,14 @@ class SglangSettings:
     def num_draft_tokens(self) -> int:
         """Tokens verified at once; 0 without drafts."""
         return 0 if self.drafts is None else self.drafts.num_draft_tokens
+
+    @property
+    def num_state_drafts(self) -> int:
+        """Copies of a state per request for verification; a prefill server verifies nothing.
+
+        Source: SGLang 0.5.23 `_pd_prefill_skips_mamba_spec_state`.
+        """
+        return 0 if self.role == "prefill" else self.num_draft_tokens
 
 
 class _Ledger:
@@ -119,9 +135,10 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
             ledger.inputs[name] = Input(value=getattr(request, name), origin="given")
     tp, pp, dp = (ledger.take(name, 1, "SGLang default") for name in ("tp_size", "pp_size", "dp_size"))
     attn_dp = dp if ledger.switch("enable_dp_attention") else 1
-    _check_attention_ranks(model, config, tp, attn_dp)
+    check_attention_ranks(model, config, tp, attn_dp)
     drafts = resolve_drafts(request, model)
     if drafts is not None:
+        check_drafts(drafts, attn_dp)
         note = f"{drafts.num_steps} steps, {drafts.topk} branches, {drafts.num_layers} drafter layers"
         ledger.inputs["speculative_algorithm"] = Input(value=drafts.algorithm, origin="given", note=note)
         ledger.put("speculative_num_draft_tokens", drafts.num_draft_tokens, "chosen by SGLang")
@@ -131,21 +148,26 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
         "kv_cache_dtype", kv_cache_dtype, "the checkpoint's, else the model dtype; sparse latents on B200 in fp8"
     )
     no_reuse = ledger.switch("disable_radix_cache")
-    state_reuse = resolve_state_reuse(request, model, disable_radix_cache=no_reuse, pp_size=pp)
-    kernels = choose_kernels(
-        KernelQuery(
-            model=model,
-            major=gpu.capability[0],
-            asymmetric=_is_asymmetric(layout),
-            attention_backend=request.attention_backend,
-            page_size=request.page_size,
-            drafts=drafts,
-            topk_given=request.speculative_eagle_topk is not None,
-            keeps_snapshots=(request.mamba_radix_cache_strategy or "").startswith("extra_buffer"),
-            disable_radix_cache=no_reuse,
-        )
+    if role == "decode" and not no_reuse:
+        no_reuse = True  # SGLang 0.5.23 `handle_pd_disaggregation`
+        ledger.put("disable_radix_cache", no_reuse, "a decode server keeps no prefixes")
+    query = KernelQuery(
+        model=model,
+        major=gpu.capability[0],
+        asymmetric=_is_asymmetric(layout),
+        attention_backend=request.attention_backend,
+        page_size=request.page_size,
+        drafts=drafts,
+        topk_given=request.speculative_eagle_topk is not None,
+        kv_cache_dtype=kv_cache_dtype,
+        keeps_snapshots=(request.mamba_radix_cache_strategy or "").startswith("extra_buffer"),
+        disable_radix_cache=no_reuse,
     )
-    _check_four_bit(kv_cache_dtype, kernels.attention_backend, gpu)
+    state_reuse = resolve_state_reuse(
+        request, model, disable_radix_cache=no_reuse, pp_size=pp, page_size=forced_page(query) or request.page_size
+    )
+    kernels = choose_kernels(query)
+    check_four_bit(kv_cache_dtype, kernels.attention_backend, gpu)
     ledger.put("page_size", kernels.page_size, f"of the backend {kernels.attention_backend}")
     ledger.put("attention_backend", kernels.attention_backend, f"SGLang's choice on {gpu.name}")
     gpu_mib = _gpu_mib(gpu, request)
@@ -167,8 +189,9 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
         captures_decode=captures,
         captures_prefill=captures and pp == 1 and model.captures_prefill,
         role=role,
-        decode_tokens=(request.max_running_requests or batch) * (drafts.num_draft_tokens if drafts else 1),
+        decode_tokens=(request.max_running_requests or batch) * (request.speculative_num_draft_tokens or 1),
         largest_capture=_largest_capture(request),
+        fixed_capture=SMALL_PREFILL_CAPTURE if model.architecture in known.SMALL_PREFILL_CAPTURES else None,
     )
     vision = model.vision if role != "decode" else None
     fraction = ledger.take("mem_fraction_static", default_fraction(headroom, vision), "by GPU memory, chunk and graphs")
@@ -183,7 +206,8 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
     if request.max_total_tokens is not None:
         ledger.put("max_total_tokens", request.max_total_tokens, "")
     if model.keeps_state:
-        ledger.put("mamba_radix_cache_strategy", state_reuse.strategy, "auto: by model and scheduler")
+        strategy = "auto" if state_reuse.strategy == "off" else state_reuse.strategy
+        ledger.put("mamba_radix_cache_strategy", strategy, "auto: by model and scheduler; unused without prefix cache")
         ledger.put("mamba_ssm_dtype", _temporal_dtype(request, config), "the config's, else float32")
     return SglangSettings(
         gpu=gpu,
@@ -210,6 +234,7 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
         or model.architecture in known.NO_HYBRID_WINDOW_MEMORY,
         disable_radix_cache=no_reuse,
         role=role,
+        arriving_requests=_arriving_requests(request, role, dp),
         state_reuse=state_reuse,
         mamba_full_memory_ratio=ledger.take("mamba_full_memory_ratio", DEFAULT_STATE_RATIO, "SGLang default"),
         max_mamba_cache_size=request.max_mamba_cache_size,
@@ -257,22 +282,6 @@ def _largest_capture(request: Request) -> int | None:
     return min((cap for cap in caps if cap is not None), default=None)
 
 
-def _check_attention_ranks(model: ServedModel, config: ModelConfig, tp: int, attn_dp: int) -> None:
-    """Attention ranks must divide the query heads, fused ones the KV heads (SGLang 0.5.23 `initialize_dp_attention`)."""
-    if tp % attn_dp:
-        rule = "data-parallel attention needs dp_size to divide tp_size"
-        raise refusal("dp_size", attn_dp, rule, f"Use a divisor of {tp}.")
-    ranks = tp // attn_dp
-    heads = config.optional_integer("num_attention_heads")
-    if heads and heads % ranks:
-        rule = f"SGLang needs the {heads} attention heads to divide evenly over {ranks} attention ranks"
-        raise refusal("tp_size", tp, rule, f"Use a tp_size whose attention ranks divide {heads}, or DP attention.")
-    if model.architecture in known.FUSED_QUERY_HEADS and config.num_key_value_heads % ranks:
-        fused = config.num_key_value_heads
-        rule = f"the fused query, key and value weights allow {fused} attention ranks or a divisor, not {ranks}"
-        raise refusal("tp_size", tp, rule, f"Use enable_dp_attention with dp_size {max(1, tp // fused)}.")
-
-
 def _kv_cache_dtype(request: Request, model: ServedModel, gpu: Gpu) -> str:
     """Element type of the token pool (SGLang 0.5.23 `configure_kv_cache_dtype`, `_dsa_kv_cache_dtype_default`)."""
     given = canonical(request.kv_cache_dtype or "auto")
@@ -297,18 +306,11 @@ def _kv_cache_dtype(request: Request, model: ServedModel, gpu: Gpu) -> str:
     return given
 
 
-def _check_four_bit(dtype: str, backend: str, gpu: Gpu) -> None:
-    """Backends that read 4-bit caches (SGLang 0.5.23 `handle_kv4_compatibility`)."""
-    if dtype == "nvfp4" and (gpu.capability[0] != BLACKWELL or backend != "trtllm_mha"):
-        rule = "kvcore knows SGLang's nvfp4 cache on B200 and B300 with trtllm_mha only"
-        raise refusal("kv_cache_dtype", dtype, rule, "Use another dtype, or such a GPU.")
-    if dtype == "fp4_mx_block16" and backend not in FOUR_BIT_BACKENDS:
-        rule = f"SGLang reads this cache with {', '.join(sorted(FOUR_BIT_BACKENDS))}, not {backend}"
-        raise refusal("attention_backend", backend, rule, "Use one of them.")
-
-
 def _sparse_backends(request: Request, model: ServedModel, dtype: str, gpu: Gpu) -> tuple[str, str]:
-    """Prefill and decode kernels of sparse latents (SGLang 0.5.23 `_dsa_split_backend_resolution`)."""
+    """Prefill and decode kernels of sparse latents.
+
+    Source: SGLang 0.5.23 `_dsa_split_backend_resolution`, `_check_dsa_backend_constraints`.
+    """
     if not model.sparse:
         return "", ""
     newer = gpu.capability[0] >= BLACKWELL
@@ -318,7 +320,16 @@ def _sparse_backends(request: Request, model: ServedModel, dtype: str, gpu: Gpu)
         prefill = decode = "trtllm" if newer else "flashmla_kv"
     else:
         prefill, decode = "flashmla_sparse", "trtllm" if newer else "fa3"
-    return request.dsa_prefill_backend or prefill, request.dsa_decode_backend or decode
+    chosen = request.dsa_prefill_backend or prefill, request.dsa_decode_backend or decode
+    if dtype == "fp8_e4m3" and "tilelang" in chosen and chosen != ("tilelang", "tilelang"):
+        rule = "TileLang's plain rows and the scaled rows of other kernels cannot share an 8-bit cache"
+        raise refusal(
+            "dsa_decode_backend", chosen[1], rule, "Use tilelang for both prefill and decode, or for neither."
+        )
+    if "triton" in chosen:
+        rule = "the triton kernels of sparse attention run on AMD GPUs only"
+        raise refusal("dsa_decode_backend", chosen[1], rule, "Leave both kernels out.")
+    return chosen
 
 
 def _max_running_requests(request: Request, model: ServedModel, drafts: Drafts | None) -> int | None:
@@ -327,6 +338,14 @@ def _max_running_requests(request: Request, model: ServedModel, drafts: Drafts |
     if model.is_deepseek_v4:
         return DEEPSEEK_V4_RUNNING_REQUESTS
     return None if drafts is None else DEFAULT_RUNNING_REQUESTS
+
+
+def _arriving_requests(request: Request, role: str, dp: int) -> int:
+    """Requests whose cache a decode server may be receiving (SGLang 0.5.23 `disaggregation_decode_extra_slots`)."""
+    if role != "decode" or request.max_running_requests is None:
+        return 0
+    of_worker = max(1, request.max_running_requests // dp)
+    return 2 * of_worker if of_worker <= MOST_WITH_ARRIVALS else 0
 
 
 def _is_asymmetric(layout: Layout) -> bool:

@@ -27,8 +27,17 @@ class StateReuse:
     overlap: bool
 
 
-def resolve_state_reuse(request: Request, model: ServedModel, *, disable_radix_cache: bool, pp_size: int) -> StateReuse:
+def resolve_state_reuse(
+    request: Request, model: ServedModel, *, disable_radix_cache: bool, pp_size: int, page_size: int | None
+) -> StateReuse:
     """The strategy after defaults (SGLang 0.5.23 `_mamba_radix_cache_resolution`, `_calculate_mamba_ratio`).
+
+    Args:
+        request: The flags.
+        model: The checkpoint.
+        disable_radix_cache: Nothing is kept for reuse.
+        pp_size: Pipeline stages.
+        page_size: Pages as asked for, or as the model's family has them whatever was asked for; None: neither.
 
     Raises:
         EngineRefusal: The model or the scheduler does not allow the strategy.
@@ -39,25 +48,25 @@ def resolve_state_reuse(request: Request, model: ServedModel, *, disable_radix_c
     strategy = request.mamba_radix_cache_strategy or "auto"
     supported = model.architecture in known.EXTRA_BUFFER
     if strategy == "auto":
-        wanted = overlap or (request.page_size or 1) > 1
+        wanted = overlap or (page_size or 1) > 1
         strategy = "extra_buffer" if wanted and supported else "no_buffer"
         overlap = overlap and strategy != "no_buffer"
-    _check(strategy, request, model, supported=supported, overlap=overlap)
+    _check(strategy, page_size, model, supported=supported, overlap=overlap)
     overlap = overlap and pp_size == 1
     more = 0 if strategy == "no_buffer" else 2 if overlap and strategy == "extra_buffer" else 1
     return StateReuse(strategy=strategy, slots_per_request=BASE_SLOTS + more, overlap=overlap)
 
 
-def _check(strategy: str, request: Request, model: ServedModel, *, supported: bool, overlap: bool) -> None:
+def _check(strategy: str, page_size: int | None, model: ServedModel, *, supported: bool, overlap: bool) -> None:
     """SGLang 0.5.23 `validate_mamba_extra_buffer` and `validate_mamba_no_buffer`."""
     field = "mamba_radix_cache_strategy"
     if strategy == "no_buffer":
         if overlap:
             rule = "no_buffer cannot schedule a batch while one runs"
             raise refusal(field, strategy, rule, "Set disable_overlap_schedule to true, or leave the strategy out.")
-        if request.page_size not in {None, 1}:
+        if page_size not in {None, 1}:
             rule = "states kept without buffer need pages of one token"
-            raise refusal("page_size", request.page_size, rule, "Leave page_size out.")
+            raise refusal("page_size", page_size, rule, "Leave page_size out.")
         return
     if not supported:
         rule = f"SGLang does not keep snapshots of the states of {model.architecture}"
@@ -65,6 +74,6 @@ def _check(strategy: str, request: Request, model: ServedModel, *, supported: bo
     if strategy == "extra_buffer_lazy" and not overlap:
         rule = "lazy snapshots need the overlap scheduler"
         raise refusal(field, strategy, rule, "Leave disable_overlap_schedule out, or use extra_buffer.")
-    if request.page_size and TRACK_INTERVAL % request.page_size:
+    if page_size and TRACK_INTERVAL % page_size:
         rule = f"pages must divide the {TRACK_INTERVAL} tokens between snapshots"
-        raise refusal("page_size", request.page_size, rule, f"Use a divisor of {TRACK_INTERVAL}.")
+        raise refusal("page_size", page_size, rule, f"Use a divisor of {TRACK_INTERVAL}.")

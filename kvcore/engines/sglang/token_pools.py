@@ -43,8 +43,14 @@ class Sizing(Protocol):
     def tokens(self, budget_bytes: int, stage: Stage) -> int:
         """Tokens that fit a budget, whole pages only."""
 
-    def split(self, tokens: int, stages: Sequence[Stage]) -> TokenPools:
-        """The pools of a number of tokens."""
+    def split(self, tokens: int, stages: Sequence[Stage], *, lowered: bool = False) -> TokenPools:
+        """The pools of a number of tokens.
+
+        Args:
+            tokens: Tokens to divide.
+            stages: The pipeline stages.
+            lowered: A cap or another stage lowered the tokens below what fits the first stage.
+        """
 
 
 def whole_pages(tokens: int, page_size: int) -> int:
@@ -67,7 +73,7 @@ class AllTokens:
         """Budget by cell, whole pages only."""
         return whole_pages(max(budget_bytes, 0) // stage.full_bytes, self.page_size)
 
-    def split(self, tokens: int, stages: Sequence[Stage]) -> TokenPools:
+    def split(self, tokens: int, stages: Sequence[Stage], *, lowered: bool = False) -> TokenPools:
         """Everything is one pool."""
         tokens = whole_pages(tokens, self.page_size)
         return TokenPools(max_total_num_tokens=tokens, full_tokens=tokens, window_tokens=None, mode=self.mode)
@@ -92,7 +98,7 @@ class RatioWindows:
         """Budget by cell, whole pages only."""
         return whole_pages(int(budget_bytes // self.cell_bytes(stage)), self.page_size)
 
-    def split(self, tokens: int, stages: Sequence[Stage]) -> TokenPools:
+    def split(self, tokens: int, stages: Sequence[Stage], *, lowered: bool = False) -> TokenPools:
         """Full tokens, and their share in window tokens, each in whole pages.
 
         Raises:
@@ -139,12 +145,11 @@ class RequestWindows:
             raise refusal("max_running_requests", self.window_tokens, rule, remedy)
         return tokens
 
-    def split(self, tokens: int, stages: Sequence[Stage]) -> TokenPools:
-        """Full tokens beside the fixed window pool."""
+    def split(self, tokens: int, stages: Sequence[Stage], *, lowered: bool = False) -> TokenPools:
+        """Full tokens beside the fixed window pool, which only a cap on the tokens makes smaller."""
         full = whole_pages(tokens, self.page_size)
-        return TokenPools(
-            max_total_num_tokens=full, full_tokens=full, window_tokens=min(self.window_tokens, full), mode=self.mode
-        )
+        windows = min(self.window_tokens, tokens) if lowered else self.window_tokens
+        return TokenPools(max_total_num_tokens=full, full_tokens=full, window_tokens=windows, mode=self.mode)
 
 
 def window_tokens_per_request(window: int, settings: SglangSettings) -> int:
@@ -163,10 +168,13 @@ def window_tokens_per_request(window: int, settings: SglangSettings) -> int:
 
 
 def request_windows(window: int, settings: SglangSettings, requests: int) -> RequestWindows:
-    """The window pool of so many requests, and of the prefill chunks in flight (`compute_swa_request_cap`)."""
-    chunks = 2 if settings.state_reuse.overlap else 1
+    """The window pool of so many requests, and of prefill chunks in flight or requests arriving (`compute_swa_request_cap`)."""
     tokens = window_tokens_per_request(window, settings) * requests
-    tokens += chunks * settings.chunked_prefill_size + settings.page_size
+    if settings.role == "decode":
+        tokens += (window + settings.page_size) * settings.arriving_requests
+    else:
+        chunks = 2 if settings.state_reuse.overlap else 1
+        tokens += chunks * settings.chunked_prefill_size + settings.page_size
     return RequestWindows(page_size=settings.page_size, window_tokens=round_up(tokens, settings.page_size))
 
 
@@ -182,6 +190,7 @@ def choose_sizing(window: int | None, stages: Sequence[Stage], settings: SglangS
         return AllTokens(settings.page_size)
     requests = settings.requests_per_group
     has_full = all(stage.full_layers for stage in stages)
-    if settings.disable_radix_cache and requests is not None and settings.chunked_prefill_size > 0 and has_full:
+    is_bounded = settings.chunked_prefill_size > 0 or settings.role == "decode"
+    if settings.disable_radix_cache and requests is not None and is_bounded and has_full:
         return request_windows(window, settings, requests)
     return RatioWindows(settings.page_size, settings.swa_full_tokens_ratio, window)

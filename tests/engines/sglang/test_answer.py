@@ -82,6 +82,7 @@ def test_the_fused_weights_of_mimo_allow_no_more_ranks_than_kv_heads() -> None:
         **DENSE,
         "architectures": ["MiMoV2ForCausalLM"],
         "model_type": "mimo_v2",
+        "attention_projection_layout": "fused_qkv",
         "hybrid_layer_pattern": [0, 1, 1, 1],
         "sliding_window": 128,
         "sliding_window_size": 128,

@@ -24,6 +24,7 @@ def headroom(**changes: object) -> Headroom:
         "role": "null",
         "decode_tokens": 256,
         "largest_capture": None,
+        "fixed_capture": None,
         **changes,
     }
     return Headroom(**values)  # type: ignore[arg-type]
