@@ -1,7 +1,7 @@
 """Facts of a model that pages show beside the answer: published sizes, and the context limit as the engine reads it."""
 
 from kvcore.catalog import ModelEntry
-from kvcore.report.figures import grouped
+from kvcore.report.figures import grouped, scaled
 from kvcore.report.report import Report
 from kvcore.report.sections.wording import capitalised
 from site_plugins.pages.answers import Ask
@@ -75,6 +75,12 @@ def weight_bytes(entry: ModelEntry) -> int | None:
 def parameters(entry: ModelEntry) -> int | None:
     """Returns the published number of parameters, where the entry has it."""
     return _number(entry, "params")
+
+
+def parameter_count(params: int) -> str:
+    """Returns a number of parameters as people say it: ``8.0 B``, or ``22.7 M`` of a small model."""
+    unit, name = (10**9, "B") if params >= 10**9 else (10**6, "M")
+    return f"{scaled(params, unit, 1)}\u00a0{name}"
 
 
 def headline_request(entry: ModelEntry, ask: Ask, weighed: int | None = None) -> dict[str, object]:

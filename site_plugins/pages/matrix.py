@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from kvcore.report.document import Column, Figure, Row, Table, Text, plain
+from kvcore.report.document import Block, Column, Figure, Note, Row, Table, Text, plain
 from kvcore.report.figures import readable_bytes, times
 from kvcore.report.report import Report
 from kvcore.report.sections.wording import engine_name
@@ -38,12 +38,33 @@ def capacity_matrix(model: str, lengths: Sequence[int], ask: Ask, calculator: st
         }
         for _, alike in groupby(by_size, lambda size: [plain(cell) for cell in by_size[size]]):  # noqa: B023 - used at once
             first, *others = alike
-            sizes = ", ".join(map(str, (first, *others)))
-            rows.append(Row(((f"{readable_bytes(budget)} · tp {sizes}",), *by_size[first])))
+            # Kept together: a narrow screen breaks the line before "tp", not within the sizes.
+            sizes = ",\u00a0".join(map(str, (first, *others)))
+            rows.append(Row(((f"{readable_bytes(budget)} · tp\u00a0{sizes}",), *by_size[first])))
     columns = (Column("Cache per GPU · tp"), *(Column(f"{length:,}", "right", "tokens") for length in lengths))
     engine = engine_name(next(iter(reports.values())))
     caption = f"Requests at once as {engine} logs them, by given cache per GPU, tensor-parallel size and context"
     return Table(caption, columns, tuple(rows), id="capacity-matrix")
+
+
+def capacity_blocks(model: str, lengths: Sequence[int], ask: Ask, calculator: str) -> tuple[Block, ...]:
+    """Returns the matrix of one model with the reasons of the cells it refuses, each once.
+
+    Args:
+        model: Catalogue id.
+        lengths: Context lengths, one column each.
+        ask: Answers a request.
+        calculator: Address of the calculator, relative to the page.
+    """
+    answers = (
+        ask(cell_request(model, budget, size, length), COUNTED)
+        for budget in BUDGETS
+        for size in TENSOR_PARALLEL_SIZES
+        for length in lengths
+    )
+    reasons = dict.fromkeys(report.errors[0].message for report in answers if report.errors)
+    notes = (Note("info", (f"Refused: {reason}",)) for reason in reasons)
+    return (capacity_matrix(model, lengths, ask, calculator), *notes)
 
 
 def _cell(report: Report, calculator: str, request: Mapping[str, object]) -> Text:

@@ -1,12 +1,13 @@
 """The page of one model, with its report and layout as data files beside it."""
 
+import re
 from collections.abc import Mapping
 from html import escape
 
 from kvcore.catalog import ModelEntry
 from kvcore.report import to_json
 from kvcore.report.document import Block, Chart, Document, Link, Paragraph, Shares
-from kvcore.report.figures import grouped, scaled
+from kvcore.report.figures import grouped
 from kvcore.report.render import SECTIONS, render, render_section, review
 from kvcore.report.report import Report
 from kvcore.report.sections import evidence, headline, inputs
@@ -27,9 +28,9 @@ from site_plugins.pages.deployments import (
     too_large,
 )
 from site_plugins.pages.engines_beside import engine_blocks
-from site_plugins.pages.facts import STATUS_WORDS, context_limit, contexts, parameters
+from site_plugins.pages.facts import STATUS_WORDS, context_limit, contexts, parameter_count, parameters
 from site_plugins.pages.generated import GeneratedFile, Html, anchor_of, as_text, boxed, front_matter, json_text, page
-from site_plugins.pages.matrix import capacity_matrix
+from site_plugins.pages.matrix import capacity_blocks
 from site_plugins.pages.model_charts import concurrency_chart, drawn_deployments, memory_chart, part_chart
 from site_plugins.pages.requests import calculator_link
 from site_plugins.pages.scenarios import HEADLINE_CONTEXT
@@ -38,6 +39,7 @@ from site_plugins.published.places import model_data
 # From models/<org>/<name>/ to the site's root.
 _ROOT = "../../../"
 CALCULATOR = f"{_ROOT}calculator/"
+_NUMBER_AND_NOUN = re.compile(r"(?<=\d) (?=[a-z])")
 
 
 def model_files(entry: ModelEntry, ask: Ask, site_url: str, drawing: Draw = draw) -> tuple[GeneratedFile, ...]:
@@ -107,9 +109,10 @@ def _blocks(
     if anchor == "memory" and quoted:
         # The chart above draws the same, of several cards.
         blocks = tuple(block for block in blocks if not isinstance(block, Shares))
-        return (Paragraph((f"{quoted.name} in detail, tensor-parallel over all of them.",)), *blocks)
+        split = ", tensor-parallel over all of them" if quoted.size > 1 else ""
+        return (Paragraph((f"{quoted.name} in detail{split}.",)), *blocks)
     if anchor == "capacity" and blocks and not report.errors:
-        return (*blocks, capacity_matrix(entry.id, contexts(context_limit(entry, ask)), ask, CALCULATOR))
+        return (*blocks, *capacity_blocks(entry.id, contexts(context_limit(entry, ask)), ask, CALCULATOR))
     return blocks
 
 
@@ -129,16 +132,18 @@ def _facts(entry: ModelEntry, report: Report, ask: Ask) -> str:
     limit, weights = context_limit(entry, ask), report.weights
     params = parameters(entry) or (weights.params if weights else None)
     facts += [f"{grouped(limit)} tokens of context"] if limit else []
-    facts += [f"{scaled(params, 10**9, 1)}\u00a0B parameters"] if params else []
+    facts += [f"{parameter_count(params)} parameters"] if params else []
     dtype = value_of(report, "dtype")
     if weights and weights.quantization:
         facts.append(f"{weights.quantization} weights")
     elif isinstance(dtype, str):
         facts.append(dtype)
+    # A narrow screen breaks between facts: the dot stays with the one before, a number with what it counts.
+    line = "\u00a0· ".join(_NUMBER_AND_NOUN.sub("\u00a0", fact) for fact in facts)
     status = STATUS_WORDS.get(entry.status, entry.status)
     proof = "evidence/#status" if entry.status == "derived" else f"accuracy/#{anchor_of(entry.id)}"
     return (
-        f'<p class="kv-facts">{escape(" · ".join(facts))} '
+        f'<p class="kv-facts">{escape(line)} '
         f'<a class="kv-status kv-status--{escape(entry.status)}" href="{_ROOT}{escape(proof)}">{escape(status)}</a></p>\n'
     )
 

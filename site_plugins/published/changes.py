@@ -4,8 +4,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import groupby
 from pathlib import Path
 
+from kvcore.report.sections.wording import capitalised
 from site_plugins.pages.generated import as_text, front_matter
 from site_plugins.published.places import FEED
 
@@ -83,12 +85,18 @@ def _entry(change: Change, site_url: str) -> str:
 def _words(change: Change) -> str:
     if not change.figure:
         return change.text
-    return f"{change.text} {change.figure}: {_said(change.before)} before, {_said(change.after)} now."
+    return f"{change.text} {_moved(change)}"
+
+
+def _moved(change: Change) -> str:
+    return f"{capitalised(change.figure)}: {_said(change.before)} before, {_said(change.after)} now."
 
 
 def _said(value: float | str | None) -> str:
-    """A figure as the engine logs it: two decimals for requests at once."""
-    return f"{value:,.2f}" if isinstance(value, float) else str(value)
+    """A figure as pages show it: two decimals for requests at once, whole numbers in groups of three digits."""
+    if isinstance(value, float):
+        return f"{value:,.2f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def changes_page(changes: Sequence[Change], known: frozenset[str]) -> str:
@@ -104,8 +112,24 @@ def changes_page(changes: Sequence[Change], known: frozenset[str]) -> str:
         "# Changes\n",
         f"Models added and figures that moved, newest first; also as an [Atom feed]({FEED}).\n",
     ]
-    for change in changes:
-        parts.append(f"## {as_text(change.title)} {{#{change.id}}}\n\n{change.date}. {as_text(_words(change))}\n")
-        models = [f"[{as_text(model)}](models/{model}.md)" for model in change.models if model in known]
-        parts += [f"{', '.join(models)}\n"] if models else []
+    for _, group in groupby(changes, lambda change: (change.date, change.text, change.models)):
+        parts += _section(tuple(group), known)
     return "\n".join(parts)
+
+
+def _section(changes: Sequence[Change], known: frozenset[str]) -> list[str]:
+    """One heading for all figures of a model that moved for the same reason on the same day."""
+    first, *others = changes
+    models = [f"[{as_text(model)}](models/{model}.md)" for model in first.models if model in known]
+    links = [f"{', '.join(models)}\n"] if models else []
+    if not others:
+        return [f"## {as_text(first.title)} {{#{first.id}}}\n", f"{first.date}. {as_text(_words(first))}\n", *links]
+    title = first.title.removesuffix(f": {first.figure}")
+    # Each figure keeps its anchor, which the feed links.
+    figures = "".join(f'<li id="{escape(change.id)}">{escape(_moved(change))}</li>\n' for change in changes)
+    return [
+        f"## {as_text(title)} {{#{first.id}-all}}\n",
+        f"{first.date}. {as_text(first.text)}\n",
+        f"<ul>\n{figures}</ul>\n",
+        *links,
+    ]

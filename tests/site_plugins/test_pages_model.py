@@ -10,15 +10,15 @@ from kvcore.catalog import ModelEntry, ModelSource
 from kvcore.errors import FieldError
 from kvcore.questions.many import Outcome
 from kvcore.questions.names import Fields
-from kvcore.report.document import plain
+from kvcore.report.document import Note, plain
 from kvcore.report.report import Input, Report
 from site_plugins.pages.answers import Ask
-from site_plugins.pages.facts import contexts, headline_request, short_kind, short_length
+from site_plugins.pages.facts import contexts, headline_request, parameter_count, short_kind, short_length
 from site_plugins.pages.fleet import fewest, on_every_gpu
 from site_plugins.pages.generated import GeneratedFile, whole
 from site_plugins.pages.index_page import index_files, newest_first
 from site_plugins.pages.kinds_page import kinds_files
-from site_plugins.pages.matrix import capacity_matrix
+from site_plugins.pages.matrix import capacity_blocks, capacity_matrix
 from site_plugins.pages.model_page import model_files
 from site_plugins.pages.scenarios import (
     BUDGETS,
@@ -171,11 +171,27 @@ def test_the_matrix_has_a_row_per_budget_and_size_and_a_column_per_context() -> 
 
 def test_sizes_that_change_no_figure_share_a_row_of_the_matrix() -> None:
     rows = capacity_matrix(ENTRY.id, CONTEXTS, ask, "../").rows
-    assert [plain(row.cells[0]) for row in rows] == ["40.00 GiB · tp 1, 2, 4, 8", "80.00 GiB · tp 1, 2, 4, 8"]
+    assert [plain(row.cells[0]) for row in rows] == [
+        f"{budget} GiB · tp\u00a01,\u00a02,\u00a04,\u00a08" for budget in ("40.00", "80.00")
+    ]
 
 
 def test_a_refused_cell_says_refused() -> None:
     assert capacity_matrix(ENTRY.id, CONTEXTS, refuse, "../").rows[0].cells[1] == ("refused",)
+
+
+def test_the_matrix_says_once_why_cells_are_refused() -> None:
+    _, *notes = capacity_blocks(ENTRY.id, CONTEXTS, refuse, "../")
+    assert notes == [
+        Note("info", ("Refused: tensor_parallel_size = 8: does not divide the heads. Use 4.",)),
+    ]
+    assert len(capacity_blocks(ENTRY.id, CONTEXTS, ask, "../")) == 1
+
+
+def test_parameters_of_small_models_are_counted_in_millions() -> None:
+    assert parameter_count(22_713_216) == "22.7\u00a0M"
+    assert parameter_count(137_000_000) == "137.0\u00a0M"
+    assert parameter_count(8_030_261_248) == "8.0\u00a0B"
 
 
 def test_the_index_lists_every_model_with_exact_values_to_sort_by() -> None:

@@ -107,14 +107,27 @@ def test_the_feed_has_an_entry_for_each_change_with_before_and_after() -> None:
     root = ET.fromstring(feed([MOVED], SITE_URL, "Atlas"))  # noqa: S314 - our own text
     (entry,) = root.findall(f"{ATOM}entry")
     assert entry.findtext(f"{ATOM}title") == "A figure < moved"
-    assert "layout.bytes_per_token: 1024 before, 2048 now." in (entry.findtext(f"{ATOM}content") or "")
+    assert "Layout.bytes_per_token: 1,024 before, 2,048 now." in (entry.findtext(f"{ATOM}content") or "")
     assert root.findtext(f"{ATOM}updated") == "2026-12-01T00:00:00Z"
 
 
 def test_requests_at_once_are_said_with_two_decimals_as_the_engine_logs_them() -> None:
     refused = replace(MOVED, figure="requests of 32,768 tokens, tp8", before=202.26666666666668, after="refused")
     page = changes_page([refused], frozenset())
-    assert "requests of 32,768 tokens, tp8: 202.27 before, refused now." in page
+    assert "Requests of 32,768 tokens, tp8: 202.27 before, refused now." in page
+
+
+def test_figures_that_moved_together_stand_under_one_heading_and_keep_their_anchors() -> None:
+    figures = {"bytes per token, tp1": "dense-8b-tp1", "bytes per token, tp8": "dense-8b-tp8"}
+    together = [
+        replace(MOVED, id=anchor, title=f"dense-8b: {figure}", figure=figure) for figure, anchor in figures.items()
+    ]
+    page = changes_page([*together, replace(MOVED, text="For another reason.")], frozenset())
+    assert page.count("\n## ") == len({"together", "for another reason"})
+    assert "## dense-8b {#" in page
+    assert page.count("The rule was read anew.") == 1
+    for figure, anchor in figures.items():
+        assert f'<li id="{anchor}">{figure.capitalize()}: 1,024 before, 2,048 now.</li>' in page
 
 
 def test_the_page_of_changes_links_the_models_that_have_a_page() -> None:
