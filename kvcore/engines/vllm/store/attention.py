@@ -72,8 +72,8 @@ class KeyValueStore:
         fields = {**self.spec_fields, "state_content_bytes": None, "num_head_slots": None}
         return FullAttentionSpec(block_size=1, **fields).entry_bytes
 
-    def stored(self, spec: AttentionSpec) -> Stored:
-        """The cache as stored under a spec."""
+    def stored(self, spec: AttentionSpec, symbol: str = "AttentionSpec.unpadded_page_size_bytes") -> Stored:
+        """The cache as stored under a spec, which the engine's symbol makes."""
         return Stored(
             spec=spec,
             backend=self.backend,
@@ -82,12 +82,20 @@ class KeyValueStore:
             shards=self.shards,
             formula=self.entry.formula,
             substituted=self.entry.substituted,
-            source="vLLM 0.33.0 `AttentionSpec.unpadded_page_size_bytes`",
+            source=f"vLLM 0.33.0 `{symbol}`",
         )
 
 
-def key_value_store(cache: AttentionCache, context: StoreContext, attn_type: str = DECODER) -> KeyValueStore:
+def key_value_store(
+    cache: AttentionCache, context: StoreContext, attn_type: str = DECODER, backend: Backend | None = None
+) -> KeyValueStore:
     """Works out what the specs of a cache have in common.
+
+    Args:
+        cache: Keys and values.
+        context: How the layer is stored.
+        attn_type: What the layer attends to.
+        backend: The backend that the layer's class names; None: the engine selects one.
 
     Raises:
         EngineRefusal: The heads do not divide, no backend takes the layer, or the cache dtype does not fit.
@@ -97,7 +105,7 @@ def key_value_store(cache: AttentionCache, context: StoreContext, attn_type: str
         cache=cache,
         context=context,
         entry=attention_entry(cache, heads, context),
-        backend=key_value_backend(cache, context, attn_type),
+        backend=backend or key_value_backend(cache, context, attn_type),
         num_kv_heads=heads,
         split=split,
         shards=min(cache.num_kv_heads, context.tensor_parallel_size),

@@ -5,8 +5,8 @@ import dataclasses
 from kvcore.catalog.gpus import BLACKWELL
 from kvcore.engines.vllm.selection import Backend
 from kvcore.engines.vllm.specs import FullAttentionSpec, MLAAttentionSpec
-from kvcore.engines.vllm.store.entry import attention_entry
-from kvcore.engines.vllm.store.stored import StoreContext, Stored, heads_per_rank
+from kvcore.engines.vllm.store.attention import key_value_store
+from kvcore.engines.vllm.store.stored import StoreContext, Stored
 from kvcore.errors import refusal
 from kvcore.layout.block_sparse import BlockSparseCache, IndexKeyCache
 
@@ -26,31 +26,9 @@ def store_block_sparse(cache: BlockSparseCache, context: StoreContext) -> Stored
     Raises:
         EngineRefusal: The kernels do not take the cache dtype.
     """
-    backend = _backend(cache, context)
-    heads, split = heads_per_rank(cache.num_kv_heads, context)
-    entry = attention_entry(cache, heads, context)
-    spec = FullAttentionSpec(
-        block_size=context.block_size,
-        num_kv_heads=heads,
-        head_size=cache.head_size,
-        head_size_v=cache.head_size_v,
-        dtype=entry.dtype,
-        dtype_bytes=entry.dtype_bytes,
-        cache_dtype=context.kv_cache_dtype,
-        state_content_bytes=entry.state_content_bytes,
-        num_head_slots=entry.num_head_slots,
-        stride_multiple=backend.stride_multiple,
-    )
-    return Stored(
-        spec=spec,
-        backend=backend,
-        dtype=entry.label,
-        split=split,
-        shards=min(cache.num_kv_heads, context.tensor_parallel_size),
-        formula=entry.formula,
-        substituted=entry.substituted,
-        source="vLLM 0.33.0 `MiniMaxM3SparseAttention.get_kv_cache_spec`",
-    )
+    store = key_value_store(cache, context, backend=_backend(cache, context))
+    spec = FullAttentionSpec(block_size=context.block_size, **store.spec_fields)
+    return store.stored(spec, "MiniMaxM3SparseAttention.get_kv_cache_spec")
 
 
 def _backend(cache: BlockSparseCache, context: StoreContext) -> Backend:

@@ -6,7 +6,7 @@ from kvcore.catalog.gpus import BLACKWELL, BLACKWELL_WORKSTATION, HOPPER
 from kvcore.dtypes import is_fp8
 from kvcore.engines.vllm.selection import Backend
 from kvcore.engines.vllm.specs import MLAAttentionSpec, SlidingWindowMLASpec
-from kvcore.engines.vllm.store.indexer import QUANT_BLOCK, SCALE_BYTES, indexer_entry
+from kvcore.engines.vllm.store.indexer import stored_index_keys
 from kvcore.engines.vllm.store.stored import StoreContext, Stored
 from kvcore.errors import refusal
 from kvcore.layout.compressed import (
@@ -16,8 +16,9 @@ from kvcore.layout.compressed import (
     WindowLatentCache,
 )
 
-PACKED_ENTRY = 584
-"""448 bytes without position, 64 rotary elements of 2 bytes, 8 bytes of scales (vLLM 0.33.0 `DeepseekV4Attention`)."""
+NOPE_BYTES, ROPE_ELEMENTS, ROPE_BYTES, SCALES_BYTES = 448, 64, 2, 8
+PACKED_ENTRY = NOPE_BYTES + ROPE_ELEMENTS * ROPE_BYTES + SCALES_BYTES
+"""8-bit elements without position, rotary elements of 16 bits, and scales (vLLM 0.33.0 `DeepseekV4Attention`)."""
 
 PACKED_ALIGNMENT, ROW_ALIGNMENT = 576, 512
 """Bytes to which pages are rounded up: packed entries, or plain rows (vLLM 0.33.0 `_apply_alignment_padding`)."""
@@ -152,27 +153,8 @@ def store_compressed_latent(cache: CompressedLatentCache, context: StoreContext)
 
 def store_compressed_indexer(cache: CompressedIndexerCache, context: StoreContext) -> Stored:
     """Stores one indexer key per compressed latent (vLLM 0.33.0 `DeepseekV4IndexerCache`)."""
-    spec = MLAAttentionSpec(
-        block_size=context.block_size,
-        num_kv_heads=1,
-        head_size=indexer_entry(cache.index_head_dim),
-        head_size_v=0,
-        dtype="uint8",
-        dtype_bytes=1,
-        page_alignment=row_format(context).alignment,
-        tokens_per_state=cache.tokens_per_key,
-        stride_multiple=V4_INDEXER.stride_multiple,
-    )
-    return Stored(
-        spec=spec,
-        backend=V4_INDEXER,
-        dtype="fp8 with scales",
-        split="whole",
-        shards=1,
-        formula="index_head_dim × 1 byte + index_head_dim / 128 scales × 4 bytes",
-        substituted=f"{cache.index_head_dim} × 1 + {cache.index_head_dim} / {QUANT_BLOCK} × {SCALE_BYTES}",
-        source="vLLM 0.33.0 `DeepseekV4IndexerCache`",
-    )
+    source, alignment = "vLLM 0.33.0 `DeepseekV4IndexerCache`", row_format(context).alignment
+    return stored_index_keys(cache, V4_INDEXER, context, source, page_alignment=alignment)
 
 
 def store_compressor_state(cache: CompressorStateCache, context: StoreContext) -> Stored:
@@ -209,9 +191,11 @@ def _stored(
         dtype=row.kv_cache_dtype if packed else row.dtype,
         split="whole",
         shards=1,
-        formula="448 × 1 byte + 64 rotary elements × 2 bytes + 8 bytes of scales"
+        formula=f"{NOPE_BYTES} × 1 byte + {ROPE_ELEMENTS} rotary elements × {ROPE_BYTES} bytes + {SCALES_BYTES} bytes of scales"
         if packed
         else "head_dim × bytes per element",
-        substituted="448 + 128 + 8" if packed else f"{head_dim} × {row.dtype_bytes}",
+        substituted=f"{NOPE_BYTES} + {ROPE_ELEMENTS * ROPE_BYTES} + {SCALES_BYTES}"
+        if packed
+        else f"{head_dim} × {row.dtype_bytes}",
         source=source,
     )

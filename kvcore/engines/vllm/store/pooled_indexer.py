@@ -3,8 +3,8 @@
 from kvcore.arithmetic import cdiv
 from kvcore.catalog.gpus import BLACKWELL_WORKSTATION
 from kvcore.engines.vllm.selection import Backend
-from kvcore.engines.vllm.specs import CircularBufferSpec, MLAAttentionSpec
-from kvcore.engines.vllm.store.indexer import QUANT_BLOCK, SCALE_BYTES, indexer_entry
+from kvcore.engines.vllm.specs import CircularBufferSpec
+from kvcore.engines.vllm.store.indexer import stored_index_keys
 from kvcore.engines.vllm.store.stored import StoreContext, Stored
 from kvcore.errors import refusal
 from kvcore.layout.pooled_indexer import PooledIndexerCache, TailRingCache
@@ -22,27 +22,7 @@ def store_pooled_indexer(cache: PooledIndexerCache, context: StoreContext) -> St
     """Stores one key per pool of tokens (vLLM 0.33.0 `Glm5NextIndexerCache`)."""
     keys = KEYS_PER_PAGE_WORKSTATION if context.gpu.capability[0] == BLACKWELL_WORKSTATION else KEYS_PER_PAGE
     backend = Backend(name="DEEPSEEK_V32_INDEXER", block_sizes=tuple(cache.tokens_per_key * count for count in keys))
-    spec = MLAAttentionSpec(
-        block_size=context.block_size,
-        num_kv_heads=1,
-        head_size=indexer_entry(cache.index_head_dim),
-        head_size_v=0,
-        dtype="uint8",
-        dtype_bytes=1,
-        cache_role="indexer",
-        tokens_per_state=cache.tokens_per_key,
-        stride_multiple=backend.stride_multiple,
-    )
-    return Stored(
-        spec=spec,
-        backend=backend,
-        dtype="fp8 with scales",
-        split="whole",
-        shards=1,
-        formula="index_head_dim × 1 byte + index_head_dim / 128 scales × 4 bytes",
-        substituted=f"{cache.index_head_dim} × 1 + {cache.index_head_dim} / {QUANT_BLOCK} × {SCALE_BYTES}",
-        source="vLLM 0.33.0 `Glm5NextIndexerCache`",
-    )
+    return stored_index_keys(cache, backend, context, "vLLM 0.33.0 `Glm5NextIndexerCache`", cache_role="indexer")
 
 
 def store_tail_ring(cache: TailRingCache, context: StoreContext) -> Stored:
