@@ -107,7 +107,6 @@ def implied_request(record: LogRecord, given: Mapping[str, Any]) -> Implied:
 
 _FIELD_NAMES = frozenset(field.name for field in REQUEST_FIELDS) - _NOT_FROM_FLAGS
 
-
 FIRST_KNOWN = "0.9.0"
 """First release of vLLM whose profile is known; a cache that keeps every token was counted the same way before."""
 
@@ -151,9 +150,24 @@ def _put_figures(record: LogRecord, put: Any) -> None:
         numbers = [int(word[2:]) for word in ranks if word.startswith(prefix) and word[2:].isdigit()]
         if numbers and max(numbers) > 0 and record.engine == "vllm":
             put(field, max(numbers) + 1, "worker names")
+    _put_ranks(record, put)
+    off = [seen.line for seen in record.seen if seen.kind == "hybrid_off"]
+    if off:
+        put("disable_hybrid_kv_cache_manager", bool(off), f"line {off[0]}")
     available = logged_budget(record)
     if available is not None and record.engine == "vllm" and available.value > 0:
         put("available_kv_cache_gib", float(available.value), f"line {available.line}")
+
+
+def _put_ranks(record: LogRecord, put: Any) -> None:
+    """How layers and heads are split, where every rank of the world says where it stands."""
+    world = record.first("world_size")
+    tensor, pipeline = (
+        max((int(item.value) for item in record.all(name)), default=0) + 1 for name in ("tp_rank", "pp_rank")
+    )
+    if world is not None and tensor * pipeline == world.value:
+        put("tensor_parallel_size", tensor, f"line {world.line}")
+        put("pipeline_parallel_size", pipeline, f"line {world.line}")
 
 
 def _put_free_memory(record: LogRecord, put: Any) -> None:

@@ -138,6 +138,13 @@ PATTERNS: tuple[Pattern, ...] = tuple(
         ("cache_dtype", "vllm", "KV cache format", r"(?P<text_kv_cache_dtype>fp8_ds_mla|nvfp4_ds_mla) KV cache format"),
         ("cache_dtype", "vllm", "to store kv cache", r"Using (?P<text_kv_cache_dtype>fp8\w*|nvfp4) data type to store kv ?cache"),
         ("version", "vllm", "version ", r"(?:server |\] |^ ?|[█▀] +)version (?P<text_version>v?\d+\.\d+[\w.+-]*)"),
+        ("hybrid_off", "vllm", "hybrid kv cache manager", r"Turning off hybrid kv cache manager"),
+        ("hybrid_off", "vllm", "KV cache manager is disabled", r"Hybrid KV cache manager is disabled"),
+        (
+            "ranks", "vllm", "is assigned as",
+            r"rank \d+ in world size (?P<world_size>\d+) is assigned as DP rank \d+, PP rank (?P<pp_rank>\d+), "
+            r"(?:PCP rank \d+, )?TP rank (?P<tp_rank>\d+)",
+        ),
         ("model", "vllm", "to load model", r"Starting to load model (?P<text_model>\S+?)\.\.\."),
         ("model", "vllm", " model ", r"[█▀] +model +(?P<text_model>\S+)"),
         ("model", "vllm", "odel: ", r"\b[Mm]odel(?: name| id)?: (?P<text_model>[\w-]+/[\w.-]+)\W*$"),
@@ -232,6 +239,7 @@ MARKS: tuple[bytes, ...] = (
 
 WORDS_ABOUT: tuple[bytes, ...] = (
     b"vllm serve", b"vllm.entrypoints", b"launch_server", b"sglang serve", b"vLLM Version", b"vllm==", b"vllm-openai",
-    b"lmsysorg/sglang:", b"  model  ", b"odel: ", b"MODEL: ", b'"MESSAGE":[',
+    b"lmsysorg/sglang:", b"hybrid kv cache manager", b"KV cache manager is disabled",
+    b"is assigned as", b"  model  ", b"odel: ", b"MODEL: ", b'"MESSAGE":[',
 )  # fmt: skip
 """Texts of what people post around a log, and of collectors; they are looked for in its beginning only, to read fast."""

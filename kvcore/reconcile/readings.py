@@ -197,6 +197,15 @@ READINGS: Mapping[str, Reading] = {
         "The command posted with the log, which stands in for its list of arguments. kvcore takes the flags that decide sizes.",
         COMPARE,
     ),
+    "hybrid_off": Reading(
+        "Hybrid manager off",
+        "Layers with windows or chunks are charged like full attention. A connector that cannot move groups of layers turns "
+        "the manager off.",
+        COMPARE,
+    ),
+    "ranks": Reading(
+        "Ranks", "Where one worker stands among all: the largest ranks say how layers and heads are split.", COMPARE
+    ),
     "model": Reading(
         "Model", "Which checkpoint is loaded. kvcore looks its name up in the catalogue and keeps no path.", COMPARE
     ),
