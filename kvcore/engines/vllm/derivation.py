@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from kvcore.budget import Budget
 from kvcore.charge import RequestCharge
 from kvcore.engines.vllm.block_size import alignment_steps
+from kvcore.engines.vllm.capacity import Stage
+from kvcore.engines.vllm.fit_check import Fit
 from kvcore.engines.vllm.given import FixedBlocksSpec
 from kvcore.engines.vllm.grouping import CacheGroup
 from kvcore.engines.vllm.plan import Plan
@@ -52,7 +54,7 @@ def derive(
     ]
     if charge is not None:
         steps.extend(_groups(plan, version))
-        steps.extend(_pool(plan, budget, charge, settings.profile))
+        steps.extend(_pool(plan, charge, settings.profile))
         steps.extend(reuse_steps(plan, settings, charge.block_bytes))
     return tuple(steps)
 
@@ -178,8 +180,19 @@ def _tokens_formula(plan: Plan, concurrency: float) -> tuple[str, str]:
     )
 
 
-def _pool(plan: Plan, budget: Budget, charge: RequestCharge, profile: Profile) -> Iterator[Step]:
-    version = profile.version
+def _pool(plan: Plan, charge: RequestCharge, profile: Profile) -> Iterator[Step]:
+    yield from _charge(plan, charge, profile.version)
+    if plan.fit is None or plan.num_gpu_blocks is None:
+        return
+    yield _fit(plan.fit, profile)
+    if plan.fit.fits:
+        binding = next(stage for stage in plan.stages if stage.number == charge.stage)
+        yield _blocks(plan.num_gpu_blocks, binding, profile.version)
+        yield from _logged(plan, profile)
+
+
+def _charge(plan: Plan, charge: RequestCharge, version: str) -> Iterator[Step]:
+    """What one block weighs, and with it one request."""
     widths = " , ".join(f"{group.page_size_bytes:,}" for group in plan.groups)
     yield Step(
         path="plan.page_size_bytes",
@@ -199,29 +212,38 @@ def _pool(plan: Plan, budget: Budget, charge: RequestCharge, profile: Profile) -
         unit="bytes",
         source=f"vLLM {version} `_max_memory_usage_bytes_from_groups`",
     )
-    if plan.fit is None or plan.num_gpu_blocks is None:
-        return
-    yield Step(
+
+
+def _fit(fit: Fit, profile: Profile) -> Step:
+    return Step(
         path="capacity.fits",
         label="Does one request fit by the engine's check?",
         formula=FIT_FORMULAS[profile.fit_check] + (" − one block" if profile.null_block_in_fit_check else ""),
-        substituted=f"{plan.fit.needed_bytes:,} ≤ {plan.fit.available_bytes:,}",
-        result="yes" if plan.fit.fits else "no",
+        substituted=f"{fit.needed_bytes:,} ≤ {fit.available_bytes:,}",
+        result="yes" if fit.fits else "no",
         unit="",
-        source=f"vLLM {version} `_check_enough_kv_cache_memory`",
+        source=f"vLLM {profile.version} `_check_enough_kv_cache_memory`",
     )
-    if not plan.fit.fits:
-        return
-    available = plan.stages[min(charge.stage, len(plan.stages) - 1)].available_bytes
-    yield Step(
+
+
+def _blocks(num_gpu_blocks: int, binding: Stage, version: str) -> Step:
+    formula = "floor(cache bytes / bytes of one block), smallest over the stages"
+    substituted = f"floor({binding.available_bytes:,} / {binding.bytes_per_block:,})"
+    if binding.overridden_blocks is not None:
+        formula, substituted = "num_gpu_blocks_override", f"{binding.overridden_blocks:,}"
+    return Step(
         path="capacity.num_gpu_blocks",
         label="Blocks in the pool",
-        formula="floor(cache bytes / bytes of one block), smallest over the stages",
-        substituted=f"floor({available:,} / {charge.block_bytes:,})",
-        result=plan.num_gpu_blocks,
+        formula=formula,
+        substituted=substituted,
+        result=num_gpu_blocks,
         unit="blocks",
         source=f"vLLM {version} `get_kv_cache_configs`",
     )
+
+
+def _logged(plan: Plan, profile: Profile) -> Iterator[Step]:
+    """The two figures the engine logs, and the requests that can really be held."""
     concurrency, tokens = plan.concurrency, plan.tokens
     if concurrency is None or tokens is None:
         return
@@ -232,7 +254,7 @@ def _pool(plan: Plan, budget: Budget, charge: RequestCharge, profile: Profile) -
         substituted=f"{plan.num_gpu_blocks:,} / {plan.charged_blocks:,}",
         result=concurrency,
         unit="requests",
-        source=f"vLLM {version} `get_max_concurrency_for_kv_cache_config`",
+        source=f"vLLM {profile.version} `get_max_concurrency_for_kv_cache_config`",
     )
     formula, substituted = _tokens_formula(plan, concurrency)
     yield Step(
@@ -242,7 +264,7 @@ def _pool(plan: Plan, budget: Budget, charge: RequestCharge, profile: Profile) -
         substituted=substituted,
         result=tokens,
         unit="tokens",
-        source=f"vLLM {version} {TOKEN_SYMBOLS[profile.printed_tokens]}",
+        source=f"vLLM {profile.version} {TOKEN_SYMBOLS[profile.printed_tokens]}",
     )
     set_aside = f" − {plan.set_aside_blocks:,}" if plan.set_aside_blocks else ""
     yield Step(
