@@ -140,36 +140,8 @@ def _charges_chunks_whole(layers: Sequence[PlannedLayer], settings: PagingSettin
 def _store_parts(layout: Layout, settings: PagingSettings, traits: Traits) -> tuple[tuple[PlannedPart, ...], Alignment]:
     """Stores every part at the block size in force: the backends' own, then raised to the state page of hybrids."""
     parts = parts_by_cache_dtype(layout, settings)
-    stated = settings.block_size or (layout.paging.block_size if layout.paging is not None else None)
-    forced = forced_latent_block(
-        stated or DEFAULT_BLOCK_SIZE, layout.parts, settings.gpu, settings.attention_backend, settings.profile
-    )
-    if forced != (stated or DEFAULT_BLOCK_SIZE):
-        stated = forced
-    context = StoreContext(
-        profile=settings.profile,
-        gpu=settings.gpu,
-        tensor_parallel_size=settings.tensor_parallel_size,
-        block_size=stated or DEFAULT_BLOCK_SIZE,
-        dtype=settings.dtype,
-        kv_cache_dtype=settings.kv_cache_dtype,
-        num_speculative_tokens=settings.num_speculative_tokens,
-        mamba_cache_mode=settings.mamba_cache_mode,
-        mamba_cache_dtype=settings.mamba_cache_dtype,
-        mamba_ssm_cache_dtype=settings.mamba_ssm_cache_dtype,
-        mamba_chunk_size=settings.mamba_chunk_size,
-        max_model_len=settings.state_tokens,
-        enable_prefix_caching=settings.enable_prefix_caching,
-        replicates_kv_heads=traits.replicates_kv_heads,
-        mm_prefix_lm=traits.mm_prefix_lm,
-        num_attention_heads=layout.num_attention_heads,
-        num_key_value_heads=layout.num_key_value_heads,
-        model_head_size=layout.head_size,
-        soft_capping=layout.soft_capping,
-        attention_backend=settings.attention_backend,
-        given_block_size=None if settings.block_size is None else stated,
-        decode_context_parallel_size=settings.decode_context_parallel_size,
-    )
+    stated = _stated_block_size(layout, settings)
+    context = _store_context(layout, settings, traits, stated)
 
     def stored_at(context: StoreContext) -> tuple[PlannedPart, ...]:
         return tuple(
@@ -200,6 +172,42 @@ def _store_parts(layout: Layout, settings: PagingSettings, traits: Traits) -> tu
     if shared is not None and mixed.state_page_size_padded is not None:
         mixed = dataclasses.replace(mixed, state_page_size_padded=shared)
     return stored_at(mixed), dataclasses.replace(alignment, block_size=block_size)
+
+
+def _stated_block_size(layout: Layout, settings: PagingSettings) -> int | None:
+    """The block size asked for, by the request or a layout by hand, or forced by the platform; None: the backends choose."""
+    stated = settings.block_size or (layout.paging.block_size if layout.paging is not None else None)
+    wanted = stated or DEFAULT_BLOCK_SIZE
+    forced = forced_latent_block(wanted, layout.parts, settings.gpu, settings.attention_backend, settings.profile)
+    return stated if forced == wanted else forced
+
+
+def _store_context(layout: Layout, settings: PagingSettings, traits: Traits, stated: int | None) -> StoreContext:
+    """How parts are stored before the backends have a say in the block size."""
+    return StoreContext(
+        profile=settings.profile,
+        gpu=settings.gpu,
+        tensor_parallel_size=settings.tensor_parallel_size,
+        block_size=stated or DEFAULT_BLOCK_SIZE,
+        dtype=settings.dtype,
+        kv_cache_dtype=settings.kv_cache_dtype,
+        num_speculative_tokens=settings.num_speculative_tokens,
+        mamba_cache_mode=settings.mamba_cache_mode,
+        mamba_cache_dtype=settings.mamba_cache_dtype,
+        mamba_ssm_cache_dtype=settings.mamba_ssm_cache_dtype,
+        mamba_chunk_size=settings.mamba_chunk_size,
+        max_model_len=settings.state_tokens,
+        enable_prefix_caching=settings.enable_prefix_caching,
+        replicates_kv_heads=traits.replicates_kv_heads,
+        mm_prefix_lm=traits.mm_prefix_lm,
+        num_attention_heads=layout.num_attention_heads,
+        num_key_value_heads=layout.num_key_value_heads,
+        model_head_size=layout.head_size,
+        soft_capping=layout.soft_capping,
+        attention_backend=settings.attention_backend,
+        given_block_size=None if settings.block_size is None else stated,
+        decode_context_parallel_size=settings.decode_context_parallel_size,
+    )
 
 
 def _planned_layers(layout: Layout, parts: Sequence[PlannedPart], stage_layers: Sequence[int]) -> list[PlannedLayer]:
