@@ -23,6 +23,7 @@ TARGET = ROOT / "tests" / "golden"
 RELEASE = "0.33.0"
 SGLANG_RELEASE = "0.5.23"
 FURTHER = ("further.jsonl", "further-refused.jsonl")
+SGLANG_FURTHER = f"sglang-{SGLANG_RELEASE}-further.jsonl"
 """Points asked one by one later, of other models and flags: kept as they are."""
 
 _REQUEST_NAMES = {"available": "kv_cache_memory_bytes", "usage": "usage_context"}
@@ -56,8 +57,8 @@ def main(folder: Path) -> None:
     for older in sorted((source / "vllm-versions").iterdir()):
         used |= _write(TARGET / "vllm-versions" / f"{older.name}.jsonl", _older_points(older))
     used |= _write(TARGET / f"sglang-{SGLANG_RELEASE}.jsonl", _sglang_points(source / "sglang"))
-    for kept in FURTHER:
-        used |= {json.loads(line)["config"] for line in (release / kept).read_text("utf-8").splitlines()}
+    for kept in (*(release / name for name in FURTHER), TARGET / SGLANG_FURTHER):
+        used |= {json.loads(line)["config"] for line in kept.read_text("utf-8").splitlines()}
     for name in sorted(used):
         _write_config(folder / "configs", name)
 

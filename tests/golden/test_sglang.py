@@ -13,7 +13,7 @@ from tests.golden.points import Point, answer_of, points_by_config
 
 pytestmark = pytest.mark.golden
 
-FILE = "sglang-0.5.23.jsonl"
+FILES = ("sglang-0.5.23.jsonl", "sglang-0.5.23-further.jsonl")
 RESOLVED_INPUTS = (
     "mem_fraction_static",
     "chunked_prefill_size",
@@ -25,23 +25,24 @@ RESOLVED_INPUTS = (
 Report = Mapping[str, Any]
 
 
-def configs(*, refused: bool) -> list[str]:
-    """Configs with points the engine refuses, or with points it answers."""
+def configs(*, refused: bool) -> list[tuple[str, str]]:
+    """Files and configs with points the engine refuses, or with points it answers."""
     return [
-        config
-        for config, points in points_by_config(FILE).items()
+        (file, config)
+        for file in FILES
+        for config, points in points_by_config(file).items()
         if any(bool(point.expected["refused"]) is refused for point in points)
     ]
 
 
 # Module-wide, so that all tests of a config run in a row: they share its answers.
-by_config = pytest.mark.parametrize("config", configs(refused=False), scope="module")
-by_refused_config = pytest.mark.parametrize("config", configs(refused=True), scope="module")
+by_config = pytest.mark.parametrize(("file", "config"), configs(refused=False), scope="module")
+by_refused_config = pytest.mark.parametrize(("file", "config"), configs(refused=True), scope="module")
 
 
-def answered(config: str, *, refused: bool) -> list[tuple[Point, Report]]:
+def answered(file: str, config: str, *, refused: bool) -> list[tuple[Point, Report]]:
     """Points the engine refuses, or those it answers, with their reports."""
-    points = zip(points_by_config(FILE)[config], answer_of(FILE, config), strict=True)
+    points = zip(points_by_config(file)[config], answer_of(file, config), strict=True)
     return [(point, report) for point, report in points if bool(point.expected["refused"]) is refused]
 
 
@@ -62,9 +63,9 @@ def figures(report: Report) -> Mapping[str, Any]:
 
 
 @by_config
-def test_every_figure_equals_the_engine_s(config: str) -> None:
+def test_every_figure_equals_the_engine_s(file: str, config: str) -> None:
     differences = []
-    for point, report in answered(config, refused=False):
+    for point, report in answered(file, config, refused=False):
         found = figures(report)
         wanted = point.expected["result"]
         if "errors" in found:
@@ -80,9 +81,9 @@ def test_every_figure_equals_the_engine_s(config: str) -> None:
 
 
 @by_config
-def test_every_setting_resolves_as_the_engine_resolves_it(config: str) -> None:
+def test_every_setting_resolves_as_the_engine_resolves_it(file: str, config: str) -> None:
     differences = []
-    for point, report in answered(config, refused=False):
+    for point, report in answered(file, config, refused=False):
         found = {name: report["inputs"].get(name, {}).get("value") for name in RESOLVED_INPUTS}
         differences += [
             f"{point.id}: {name} is {found[name]} instead of {point.resolved[name]}"
@@ -94,9 +95,9 @@ def test_every_setting_resolves_as_the_engine_resolves_it(config: str) -> None:
 
 
 @by_config
-def test_the_bytes_of_one_token_equal_the_engine_s(config: str) -> None:
+def test_the_bytes_of_one_token_equal_the_engine_s(file: str, config: str) -> None:
     differences = []
-    for point, report in answered(config, refused=False):
+    for point, report in answered(file, config, refused=False):
         if point.request.get("pp_size", 1) > 1:
             continue  # the engine's own figure is that of one stage only
         steps = {step["path"]: step["result"] for step in report["derivation"]}
@@ -110,9 +111,9 @@ def test_the_bytes_of_one_token_equal_the_engine_s(config: str) -> None:
 
 
 @by_config
-def test_the_parts_and_the_tax_add_up(config: str) -> None:
+def test_the_parts_and_the_tax_add_up(file: str, config: str) -> None:
     wrong = []
-    for point, report in answered(config, refused=False):
+    for point, report in answered(file, config, refused=False):
         request, tax = report["request"], report["tax"]
         wrong += [
             f"{point.id}: {total}"
@@ -128,7 +129,7 @@ def test_the_parts_and_the_tax_add_up(config: str) -> None:
 
 
 @by_refused_config
-def test_what_the_engine_refuses_is_refused_with_field_rule_and_remedy(config: str) -> None:
-    for point, report in answered(config, refused=True):
+def test_what_the_engine_refuses_is_refused_with_field_rule_and_remedy(file: str, config: str) -> None:
+    for point, report in answered(file, config, refused=True):
         assert report["errors"], point.id
         assert all(error["field"] and error["rule"] and error["remedy"] for error in report["errors"])

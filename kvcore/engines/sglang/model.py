@@ -29,6 +29,12 @@ CLASS_CONTEXT: Mapping[str, Mapping[str, int]] = {
 }
 """Contexts a config class fills in by a name that comes before the one the checkpoint states (SGLang 0.5.23 `Step3p5Config`)."""
 
+ALREADY_SCALED = frozenset({"llama3", "yarn", "longrope"})
+"""Kinds of RoPE whose stated context is the longer one: transformers fills in the original one, at which SGLang stops.
+
+Source: SGLang 0.5.23 `get_context_length`, transformers 5.19 `standardize_rope_params`.
+"""
+
 FALLBACK_CONTEXT_LENGTH = 2048
 BASE_VISION_LAYERS, BASE_VISION_WIDTH = 24, 1024
 
@@ -183,7 +189,9 @@ def _rope_factor(config: ModelConfig) -> float:
     if "gemma3" in config.model_type:  # its class keeps one set per layer type, in which SGLang finds no factor
         return 1
     rope = config.get("rope_scaling") or config.get("rope_parameters")
-    if not isinstance(rope, Mapping) or "original_max_position_embeddings" in rope or rope.get("rope_type") == "llama3":
+    if not isinstance(rope, Mapping) or "original_max_position_embeddings" in rope:
+        return 1
+    if rope.get("rope_type", rope.get("type")) in ALREADY_SCALED:
         return 1
     factor = rope.get("factor") or 1
     if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 < factor <= 1 << 20:
