@@ -177,7 +177,7 @@ def _file(name: str) -> str:
     if name != "config":
         return ""
     return (
-        '<p class="kv-field__file"><label for="kv-config-file">or choose a file, or drop it on the box</label> '
+        '<p class="kv-field__file"><label for="kv-config-file">or choose a file, or drop it here</label> '
         '<input type="file" id="kv-config-file" accept=".json,application/json"></p>\n'
     )
 

@@ -5,20 +5,29 @@ from html import escape
 
 from kvcore.request_fields import REQUEST_FIELDS
 
-_QUESTIONS = (
-    ("longest-context", "Longest context for so many requests"),
-    ("concurrency", "Most requests of this context"),
-    ("smallest-budget", "Smallest cache memory for so many requests"),
-    ("utilization", "Smallest GPU memory utilization for so many requests"),
-    ("fewest-gpus", "Fewest GPUs for so many requests"),
-    ("best-split", "Best split of so many GPUs"),
+_Choice = tuple[str, str, str]
+"""Value, words, and the engine that alone has it: ``vllm``, ``sglang`` or ``both``."""
+
+_QUESTIONS: tuple[_Choice, ...] = (
+    ("longest-context", "Longest context for so many requests", "both"),
+    ("concurrency", "Most requests of this context", "both"),
+    ("smallest-budget", "Smallest cache memory for so many requests", "vllm"),
+    ("utilization", "Smallest share of the GPU's memory for so many requests", "both"),
+    ("fewest-gpus", "Fewest GPUs for so many requests", "both"),
+    ("best-split", "Best split of so many GPUs", "both"),
 )
-_BASES = (("engine_log", "as the engine logs them"), ("held", "as they can be held at once"))
-_FIGURES = (
-    ("capacity.concurrency.engine_log", "requests at once, as logged"),
-    ("capacity.concurrency.held", "requests at once, held"),
-    ("capacity.tokens.engine_log", "cache size in the log, tokens"),
+_BASES: tuple[_Choice, ...] = (
+    ("engine_log", "as the engine logs them", "vllm"),
+    ("held", "as they can be held at once", "both"),
 )
+_FIGURES: tuple[_Choice, ...] = (
+    ("capacity.concurrency.engine_log", "requests at once, as logged", "vllm"),
+    ("capacity.concurrency.held", "requests at once, held", "both"),
+    ("capacity.tokens.engine_log", "cache size in the log, tokens", "both"),
+)
+_CONTEXTS = ("max_model_len", "context_length")
+"""What the engines call the context length; such inputs stand first."""
+_NONE: _Choice = ("", "none", "both")
 _SWEPT_TYPES = frozenset({"integer", "number", "choice", "boolean"})
 _MIX_ROWS = (("1000", "200", "70"), ("8000", "500", "25"), ("24000", "1000", "5"))
 """A made-up mix to start from: prompt tokens, output tokens, weight."""
@@ -94,14 +103,14 @@ def _compare_panel() -> str:
     return _panel("compare", "Compare deployments", intro, "", beside=add, csv=True)
 
 
-def _swept() -> list[tuple[str, str]]:
+def _swept() -> list[_Choice]:
     """Inputs that take a list of values, the context first."""
-    names = [
-        (field.name, f"{field.label} ({field.name})")
+    choices = [
+        (field.name, f"{field.label} ({field.name})", field.engine)
         for field in REQUEST_FIELDS
         if field.type in _SWEPT_TYPES or field.type == "budget"
     ]
-    return sorted(names, key=lambda item: item[0] != "max_model_len")
+    return sorted(choices, key=lambda item: item[0] not in _CONTEXTS)
 
 
 def _sweep_panel() -> str:
@@ -112,7 +121,7 @@ def _sweep_panel() -> str:
         f"""{_select("kv-sweep-field", "Input", "field", names)}
 {_text("kv-sweep-values", "Values", "values", "4096, 8192, 16384, 32768, 65536, 131072", "text")}
 <p class="kv-field__help">A list, or first..last:step.</p>
-{_select("kv-sweep-second", "Second input", "second", (("", "none"), *names))}
+{_select("kv-sweep-second", "Second input", "second", (_NONE, *names))}
 {_text("kv-sweep-second-values", "Its values", "second_values", "", "text")}
 {_select("kv-sweep-figure", "Figure drawn", "figure", _FIGURES)}""",
         "Sweep",
@@ -126,7 +135,7 @@ def _iso_panel() -> str:
         "Requests against context",
         f"""{_text("kv-iso-requests", "Requests at once", "requests", "1, 2, 4, 8, 16, 32, 64", "text")}
 <p class="kv-field__help">For each number, the longest context that so many requests can have.</p>
-{_select("kv-iso-over", "One curve for each", "over", (("", "none"), *(item for item in _swept() if item[0] != "max_model_len")))}
+{_select("kv-iso-over", "One curve for each", "over", (_NONE, *(item for item in _swept() if item[0] not in _CONTEXTS)))}
 {_text("kv-iso-over-values", "Its values", "over_values", "", "text")}""",
         "Draw the curves",
         csv=True,
@@ -157,9 +166,16 @@ def _text(control_id: str, label: str, name: str, value: str, mode: str) -> str:
     )
 
 
-def _select(control_id: str, label: str, name: str, choices: Iterable[tuple[str, str]]) -> str:
-    options = "".join(f'<option value="{escape(value)}">{escape(words)}</option>' for value, words in choices)
+def _select(control_id: str, label: str, name: str, choices: Iterable[_Choice]) -> str:
+    options = "".join(
+        f'<option value="{escape(value)}"{_only(engine)}>{escape(words)}</option>' for value, words, engine in choices
+    )
     return (
         f'<div class="kv-field"><label for="{control_id}">{escape(label)}</label><div class="kv-field__control">'
         f'<select id="{control_id}" name="{name}">{options}</select></div></div>'
     )
+
+
+def _only(engine: str) -> str:
+    """Marks what one engine alone has, so that the page offers it only there."""
+    return "" if engine == "both" else f' data-kv-only="{engine}"'

@@ -137,6 +137,24 @@ def test_a_dropped_file_fills_the_box_and_is_answered(calculator: Calculator, tm
     assert_engine_figures(calculator)
 
 
+def test_a_file_dropped_beside_the_box_is_read_and_not_opened_in_place_of_the_page(calculator: Calculator) -> None:
+    calculator.open()
+    is_taken = calculator.field("max_model_len").evaluate(
+        """(control, text) => {
+            const transfer = new DataTransfer();
+            transfer.items.add(new File([text], "config.json"));
+            const events = ["dragover", "drop"].map(
+                (kind) => new DragEvent(kind, {bubbles: true, cancelable: true, dataTransfer: transfer}));
+            return events.every((event) => !control.dispatchEvent(event));
+        }""",
+        json.dumps(CONFIG),
+    )
+    assert is_taken
+    expect(calculator.field("config")).to_have_value(json.dumps(CONFIG))
+    calculator.set(**QUESTION)
+    assert_engine_figures(calculator)
+
+
 def test_the_model_can_be_taken_again_after_a_config_was_pasted(calculator: Calculator) -> None:
     calculator.open()
     calculator.set(config=json.dumps(CONFIG))

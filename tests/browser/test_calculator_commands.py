@@ -36,6 +36,15 @@ def test_a_command_in_a_container_fills_the_form_and_says_what_it_left_out(calcu
     assert parse_qs(urlsplit(calculator.address()).query)["tensor_parallel_size"] == ["4"]
 
 
+def test_the_card_stays_as_it_was_chosen_because_no_command_names_one(calculator: Calculator) -> None:
+    calculator.open()
+    calculator.set(gpu="L40S", kv_cache_dtype="fp8")
+    paste(calculator, f"vllm serve {MODEL} -tp 4")
+    expect(calculator.field("tensor_parallel_size")).to_have_value("4", timeout=START_TIMEOUT)
+    assert calculator.field("gpu").input_value() == "L40S"
+    assert calculator.field("kv_cache_dtype").input_value() == ""
+
+
 def test_an_sglang_command_chooses_its_engine_and_its_fields(calculator: Calculator) -> None:
     calculator.open()
     paste(calculator, f"python -m sglang.launch_server --model-path {MODEL} --tp-size 2 --context-length 8192")

@@ -118,6 +118,36 @@ def test_a_mirror_of_the_readers_own_is_asked_in_place_of_the_hub_and_kept(
     assert [request.url for request in hub.asked] == [f"{MIRROR}/hub/{MODEL}/resolve/main/config.json"]
 
 
+@pytest.mark.parametrize(
+    "address", ["https://[mirror", "ftp://mirror.example.test", "https://me:secret@mirror.example.test"]
+)
+def test_where_the_mirrors_address_is_none_nobody_is_asked_and_the_page_works(
+    site_url: str, hub: StandIn, address: str
+) -> None:
+    calculator = Calculator(hub.page, site_url).open()
+    hub.page.evaluate("address => localStorage.setItem('kv-hub-mirror', address)", address)
+    fetch(hub, site_url, MODEL)
+    expect(hub.page.locator("[data-kv-part=hub-note]")).to_contain_text("mirror's address is none")
+    expect(calculator.page.locator("[data-kv-further]")).to_be_attached()
+    assert hub.asked == []
+    hub.page.evaluate("localStorage.removeItem('kv-hub-mirror')")
+
+
+def test_of_two_models_fetched_the_later_press_fills_the_form_however_late_the_first_arrives(
+    site_url: str, hub: StandIn
+) -> None:
+    held: list[Route] = []
+    hub.page.context.route(f"{HUB}/slow/**", lambda route: held.append(route))  # noqa: PLW0108 - a bound method takes no mark
+    calculator = fetch(hub, site_url, "slow/Model")
+    expect(hub.page.locator("[data-kv-part=hub-note]")).to_contain_text("slow/Model")
+    calculator.field("model").fill(MODEL)
+    hub.page.get_by_role("button", name="Fetch config.json").click()
+    expect(calculator.field("config")).to_have_value(json.dumps(CONFIG), timeout=START_TIMEOUT)
+    held[0].fulfill(status=404, headers=CORS, body="")
+    calculator.wait()
+    expect(hub.page.locator("[data-kv-part=hub-note]")).to_contain_text(MODEL)
+
+
 def test_the_page_itself_may_still_reach_no_other_host(page: Page, site_url: str) -> None:
     Calculator(page, site_url).open()
     asked = page.evaluate(f"fetch('{HUB}/x').then(() => 'reached', () => 'stopped')")

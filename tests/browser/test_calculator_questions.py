@@ -70,6 +70,22 @@ def test_a_wrong_number_of_requests_is_refused_beside_the_question(calculator: C
     expect(panel.get_by_role("button", name="Put this into the form")).to_be_hidden()
 
 
+def test_under_sglang_its_own_inputs_are_offered_and_its_flags_answer(calculator: Calculator) -> None:
+    deployment = {"engine": "sglang", "model": DEPLOYMENT["model"], "gpu": "H100", "tp_size": 2}
+    calculator.open("?" + "&".join(f"{name}={value}" for name, value in deployment.items())).wait()
+    swept = calculator.page.locator("[data-kv-part=sweep] [name=field]")
+    expect(swept).to_have_value("context_length", timeout=START_TIMEOUT)
+    questions = calculator.page.locator("[data-kv-part=solve] [name=question]")
+    assert questions.locator("[value=smallest-budget]").is_disabled()
+    found = submit(calculator, "solve", question="longest-context", requests="64")
+    expected = longest_context(deployment, 64).value
+    expect(found).to_contain_text(f"{expected:,} tokens")
+    command = calculator.page.locator("[data-kv-part=solve-command]")
+    expect(command).to_contain_text(f"--context-length {expected}")
+    calculator.set(engine="vllm")
+    expect(swept).to_have_value("max_model_len", timeout=START_TIMEOUT)
+
+
 def test_a_mix_gives_average_percentile_and_longest(calculator: Calculator) -> None:
     calculator.open()
     found = submit(calculator, "mix")

@@ -27,6 +27,9 @@ export function bindCommand(host) {
   });
 }
 
+/** What no engine's command says: it stays as it is in the form. */
+const HARDWARE = ["gpu", "gpu_memory_gib"];
+
 /** @param {Host} host */
 function bindPaste(host) {
   const panel = part(host.root, "command");
@@ -46,7 +49,8 @@ function bindPaste(host) {
     done.className = "kv-field__help";
     done.textContent = `Filled in: ${Object.keys(reply.request).join(", ") || "nothing"}.`;
     notes.prepend(done);
-    host.fill(reply.request);
+    const kept = Object.entries(host.fields()).filter(([name]) => HARDWARE.includes(name));
+    host.fill({ ...Object.fromEntries(kept), ...reply.request });
   };
   onPress(panel, "fill", fill);
   box?.addEventListener("keydown", (event) => {

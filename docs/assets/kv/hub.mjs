@@ -10,7 +10,6 @@ import { part } from "./host.mjs";
 const TIMEOUT = 15_000;
 /** Where a reader's own mirror is remembered. */
 const MIRROR = "kv-hub-mirror";
-const ADDRESS = /^https?:\/\/[^/\s]+/;
 
 /**
  * @param {Host} host
@@ -22,13 +21,15 @@ export function bindHub(host, take) {
   const note = part(host.root, "hub-note");
   const mirror = part(host.root, "mirror");
   const own = mirror.querySelector("input");
-  if (!ADDRESS.test(usual) || !own) return;
+  if (!baseOf(usual) || !own) return;
   own.value = remembered();
   own.placeholder = usual;
-  /** @returns {URL} The reader's mirror where its address is one, else the site's Hub. */
-  const hub = () => new URL(ADDRESS.test(own.value.trim()) ? own.value.trim() : usual);
+  /** Counts presses: only the newest fills the form. */
+  let presses = 0;
+  /** @returns {URL | undefined} The reader's mirror, or the site's Hub where none is stated; none where it is no address. */
+  const hub = () => baseOf(own.value.trim() || usual);
   const label = () => {
-    button.textContent = `Fetch config.json from ${hub().host}`;
+    button.textContent = `Fetch config.json from ${hub()?.host ?? "the mirror"}`;
   };
   own.addEventListener("input", () => {
     remember(own.value.trim());
@@ -38,7 +39,15 @@ export function bindHub(host, take) {
   button.hidden = false;
   mirror.hidden = false;
   button.addEventListener("click", async () => {
-    const name = hub().host;
+    const press = ++presses;
+    const base = hub();
+    if (!base) {
+      // The site's Hub is not asked in its place: the model may be one that nobody there should hear of.
+      note.textContent =
+        "The mirror's address is none. Write it as https://mirror.example, without a name or password.";
+      return;
+    }
+    const name = base.host;
     const box = host.root.querySelector("[name=model]");
     const model = box instanceof HTMLInputElement ? box.value.trim() : "";
     if (!/^[\w.-]+\/[\w.-]+$/.test(model)) {
@@ -46,10 +55,25 @@ export function bindHub(host, take) {
       return;
     }
     note.textContent = `Asking ${name} for ${model}…`;
-    const { text, problem } = await fetched(`${hub().href.replace(/\/$/, "")}/${model}/resolve/main/config.json`);
+    const { text, problem } = await fetched(`${base.href.replace(/\/$/, "")}/${model}/resolve/main/config.json`);
+    if (press !== presses) return;
     note.textContent = text === undefined ? explain(problem, name, model) : `config.json of ${model}, from ${name}.`;
     if (text !== undefined) take(text);
   });
+}
+
+/**
+ * @param {string} text
+ * @returns {URL | undefined} The address below which models lie, without what a request must not carry.
+ */
+function baseOf(text) {
+  try {
+    const { protocol, host, username, password, origin, pathname } = new URL(text);
+    const isBase = /^https?:$/.test(protocol) && host !== "" && username + password === "";
+    return isBase ? new URL(origin + pathname) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** @returns {string} */

@@ -16,6 +16,27 @@ export function bindPanels(host) {
     figures: figures(form),
   }));
   bindPanel(host, "iso", "iso_json", (form) => ({ request: host.fields(), ...Object.fromEntries(form) }));
+  const offer = () => offerToEngine(part(host.root, "further"), host.fields().engine ?? "vllm");
+  host.answered(offer);
+  offer();
+}
+
+/**
+ * Offers the choices the engine has. A choice it does not have gives way to the first it has.
+ *
+ * @param {HTMLElement} panels
+ * @param {string} engine
+ */
+function offerToEngine(panels, engine) {
+  for (const option of panels.querySelectorAll("option[data-kv-only]")) {
+    if (!(option instanceof HTMLOptionElement)) continue;
+    option.hidden = option.disabled = option.dataset.kvOnly !== engine;
+  }
+  for (const choice of panels.querySelectorAll("select")) {
+    if (choice.selectedOptions[0]?.disabled) {
+      choice.value = [...choice.options].find((option) => !option.disabled)?.value ?? "";
+    }
+  }
 }
 
 /** @param {Host} host */
