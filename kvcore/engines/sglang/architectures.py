@@ -57,10 +57,14 @@ STATES = frozenset({
     "KimiLinearForCausalLM", "Qwen3NextForCausalLM", "Qwen3_5MoeForConditionalGeneration",
     "Qwen3_5ForConditionalGeneration", "Qwen3_5MoeForCausalLM", "Qwen3_5ForCausalLM", "NemotronHForCausalLM",
     "FalconH1ForCausalLM", "Lfm2ForCausalLM", "Lfm2MoeForCausalLM", "GraniteMoeHybridForCausalLM",
+    "Lfm2VlForConditionalGeneration",
 })  # fmt: skip
-"""Hybrids whose states get a pool of slots (`_mamba_radix_cache_resolution`)."""
+"""Hybrids whose states get a pool of slots (`mambaish_config`)."""
 
-EXTRA_BUFFER = STATES - {"Lfm2ForCausalLM", "Lfm2MoeForCausalLM"}
+STRATEGY_LEFT_OPEN = frozenset({"Lfm2VlForConditionalGeneration"})
+"""Hybrids for which ``auto`` is never settled: no snapshots, and the scheduler stays ahead (`_MAMBA_RADIX_CACHE_ARCHS`)."""
+
+EXTRA_BUFFER = STATES - {"Lfm2ForCausalLM", "Lfm2MoeForCausalLM", *STRATEGY_LEFT_OPEN}
 """Hybrids that can keep snapshots beside the running state (`_MAMBA_EXTRA_BUFFER_ARCHS`)."""
 
 QWEN_HYBRIDS = frozenset({
@@ -125,6 +129,7 @@ VISION_DEFAULTS: Mapping[str, tuple[int | None, int | None]] = {
     "GlmOcrForConditionalGeneration": (None, 1024),
     "KimiK25ForConditionalGeneration": (27, 1152),
     "KimiVLForConditionalGeneration": (27, 1152),
+    "Lfm2VlForConditionalGeneration": (12, 768),
     "Llama4ForConditionalGeneration": (34, 768),
     "LlavaForConditionalGeneration": (12, 768),
     "MuseGlimmerForConditionalGeneration": (50, 1536),

@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kvcore.catalog.gpus import BLACKWELL, HOPPER
 from kvcore.engines.sglang import architectures as known
 from kvcore.engines.sglang.drafts import Drafts
 from kvcore.engines.sglang.model import ServedModel
 from kvcore.errors import refusal
-
-HOPPER, BLACKWELL = 9, 10
-"""Major compute capabilities: H100 and H200; B200 and B300 (consumer Blackwell is 12)."""
 
 DEEPSEEK_V4_PAGE = 256
 SPARSE_PAGE = 64

@@ -1,9 +1,8 @@
 """Checks: combinations of settings SGLang refuses before it sizes anything."""
 
-from kvcore.catalog.gpus import Gpu
+from kvcore.catalog.gpus import BLACKWELL, Gpu
 from kvcore.config import ModelConfig
 from kvcore.engines.sglang import architectures as known
-from kvcore.engines.sglang.backend import BLACKWELL
 from kvcore.engines.sglang.drafts import Drafts
 from kvcore.engines.sglang.model import ServedModel
 from kvcore.errors import refusal

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from kvcore.arithmetic import GIB, MIB
-from kvcore.catalog.gpus import Gpu, find_gpu
+from kvcore.catalog.gpus import BLACKWELL, Gpu, find_gpu
 from kvcore.config import ModelConfig
 from kvcore.dtypes import canonical
+from kvcore.engines.recorder import InputRecorder
 from kvcore.engines.sglang import architectures as known
-from kvcore.engines.sglang.backend import BLACKWELL, KernelQuery, choose_kernels, forced_page
+from kvcore.engines.sglang.backend import KernelQuery, choose_kernels, forced_page
 from kvcore.engines.sglang.checks import FOUR_BIT, check_attention_ranks, check_drafts, check_four_bit
 from kvcore.engines.sglang.drafts import DEFAULT_RUNNING_REQUESTS, Drafts, resolve_drafts
 from kvcore.engines.sglang.memory_fraction import (
@@ -94,30 +94,27 @@ class SglangSettings:
         return 0 if self.role == "prefill" else self.num_draft_tokens
 
 
-class _Ledger:
+class _Ledger(InputRecorder):
     """Notes each value with its origin as it is settled."""
-
-    def __init__(self, request: Request) -> None:
-        self.request = request
-        self.inputs: dict[str, Input] = {}
-
-    def take(self, name: str, default: Any, note: str) -> Any:
-        """The value given for a field, else its default."""
-        given = getattr(self.request, name) if name in self.request.given else None
-        if given is not None:
-            self.inputs[name] = Input(value=given, origin="given")
-            return given
-        self.inputs[name] = Input(value=default, origin="default", note=note)
-        return default
 
     def switch(self, name: str) -> bool:
         """A flag that is off unless it is given."""
         return bool(self.take(name, default=False, note="SGLang default"))
 
-    def put(self, name: str, value: object, note: str) -> None:
+    def settle(self, name: str, value: object, note: str) -> None:
         """A value SGLang settles by itself, whatever was given."""
-        origin = "given" if name in self.request.given and getattr(self.request, name) == value else "derived"
-        self.inputs[name] = Input(value=value, origin=origin, note="" if origin == "given" else note)
+        is_given = name in self.request.given and getattr(self.request, name) == value
+        self.put(name, value, "given" if is_given else "derived", "" if is_given else note)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ranks:
+    """Parallel sizes: tensor, pipeline and data, and the groups data-parallel attention makes."""
+
+    tp: int
+    pp: int
+    dp: int
+    attn_dp: int
 
 
 def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, layout: Layout) -> SglangSettings:
@@ -129,28 +126,22 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
     """
     ledger = _Ledger(request)
     gpu = _gpu(request)
-    ledger.inputs["gpu"] = Input(value=gpu.name, origin="given" if request.gpu else "default")
+    ledger.put("gpu", gpu.name, "given" if request.gpu else "default", "")
     for name in ("available_before_load_gib", "available_after_load_gib", "weights_gib"):
         if name in request.given:
-            ledger.inputs[name] = Input(value=getattr(request, name), origin="given")
-    tp, pp, dp = (ledger.take(name, 1, "SGLang default") for name in ("tp_size", "pp_size", "dp_size"))
-    attn_dp = dp if ledger.switch("enable_dp_attention") else 1
-    check_attention_ranks(model, config, tp, attn_dp)
-    drafts = resolve_drafts(request, model)
-    if drafts is not None:
-        check_drafts(drafts, attn_dp)
-        note = f"{drafts.num_steps} steps, {drafts.topk} branches, {drafts.num_layers} drafter layers"
-        ledger.inputs["speculative_algorithm"] = Input(value=drafts.algorithm, origin="given", note=note)
-        ledger.put("speculative_num_draft_tokens", drafts.num_draft_tokens, "chosen by SGLang")
+            ledger.put(name, getattr(request, name), "given", "")
+    ranks = _ranks(ledger)
+    check_attention_ranks(model, config, ranks.tp, ranks.attn_dp)
+    drafts = _drafts(ledger, model, ranks.attn_dp)
     role = ledger.take("disaggregation_mode", "null", "prefill and decode on one server")
     kv_cache_dtype = _kv_cache_dtype(request, model, gpu)
-    ledger.put(
+    ledger.settle(
         "kv_cache_dtype", kv_cache_dtype, "the checkpoint's, else the model dtype; sparse latents on B200 in fp8"
     )
     no_reuse = ledger.switch("disable_radix_cache")
     if role == "decode" and not no_reuse:
         no_reuse = True  # SGLang 0.5.23 `handle_pd_disaggregation`
-        ledger.put("disable_radix_cache", no_reuse, "a decode server keeps no prefixes")
+        ledger.settle("disable_radix_cache", no_reuse, "a decode server keeps no prefixes")
     query = KernelQuery(
         model=model,
         major=gpu.capability[0],
@@ -164,57 +155,43 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
         disable_radix_cache=no_reuse,
     )
     state_reuse = resolve_state_reuse(
-        request, model, disable_radix_cache=no_reuse, pp_size=pp, page_size=forced_page(query) or request.page_size
+        request,
+        model,
+        disable_radix_cache=no_reuse,
+        pp_size=ranks.pp,
+        page_size=forced_page(query) or request.page_size,
     )
     kernels = choose_kernels(query)
     check_four_bit(kv_cache_dtype, kernels.attention_backend, gpu)
-    ledger.put("page_size", kernels.page_size, f"of the backend {kernels.attention_backend}")
-    ledger.put("attention_backend", kernels.attention_backend, f"SGLang's choice on {gpu.name}")
+    ledger.settle("page_size", kernels.page_size, f"of the backend {kernels.attention_backend}")
+    ledger.settle("attention_backend", kernels.attention_backend, f"SGLang's choice on {gpu.name}")
     gpu_mib = _gpu_mib(gpu, request)
-    chunk = ledger.take("chunked_prefill_size", gpu_class(gpu_mib).chunked_prefill_size, "by GPU memory")
-    if chunk == 0:
-        raise refusal("chunked_prefill_size", chunk, "a chunk has at least one token", "Use -1 to turn chunking off.")
     tuned = is_tuned(model, gpu, gpu_mib)
-    batch = expanded_batch(
-        decode_max_bs(gpu_mib, tp, request.max_running_requests), request.max_running_requests, tuned=tuned
-    )
-    captures = not ledger.switch("disable_cuda_graph")
-    headroom = Headroom(
-        gpu_mib=gpu_mib,
-        ranks=tp * pp,
-        chunked_prefill_size=chunk,
-        decode_max_bs=batch,
-        attention_dp=attn_dp,
-        latent=model.latent,
-        captures_decode=captures,
-        captures_prefill=captures and pp == 1 and model.captures_prefill,
-        role=role,
-        decode_tokens=(request.max_running_requests or batch) * (request.speculative_num_draft_tokens or 1),
-        largest_capture=_largest_capture(request),
-        fixed_capture=SMALL_PREFILL_CAPTURE if model.architecture in known.SMALL_PREFILL_CAPTURES else None,
-    )
+    headroom = _headroom(ledger, model, gpu_mib, ranks, role, tuned=tuned)
     vision = model.vision if role != "decode" else None
     fraction = ledger.take("mem_fraction_static", default_fraction(headroom, vision), "by GPU memory, chunk and graphs")
-    if attn_dp > 1:
-        chunk //= attn_dp
-        ledger.inputs["chunked_prefill_size"] = Input(
-            value=chunk, origin="derived", note=f"divided by {attn_dp} data-parallel attention groups"
-        )
+    chunk = headroom.chunked_prefill_size
+    if ranks.attn_dp > 1:
+        chunk //= ranks.attn_dp
+        note = f"divided by {ranks.attn_dp} data-parallel attention groups"
+        ledger.put("chunked_prefill_size", chunk, "derived", note)
     requests = _max_running_requests(request, model, drafts)
     if requests is not None:
-        ledger.put("max_running_requests", requests, "SGLang's default with drafts, or for this architecture")
+        ledger.settle("max_running_requests", requests, "SGLang's default with drafts, or for this architecture")
     if request.max_total_tokens is not None:
-        ledger.put("max_total_tokens", request.max_total_tokens, "")
+        ledger.settle("max_total_tokens", request.max_total_tokens, "")
     if model.keeps_state:
         strategy = "auto" if state_reuse.strategy == "off" else state_reuse.strategy
-        ledger.put("mamba_radix_cache_strategy", strategy, "auto: by model and scheduler; unused without prefix cache")
-        ledger.put("mamba_ssm_dtype", _temporal_dtype(request, config), "the config's, else float32")
+        ledger.settle(
+            "mamba_radix_cache_strategy", strategy, "auto: by model and scheduler; unused without prefix cache"
+        )
+        ledger.settle("mamba_ssm_dtype", _temporal_dtype(request, config), "the config's, else float32")
     return SglangSettings(
         gpu=gpu,
-        tp_size=tp,
-        pp_size=pp,
-        dp_size=dp,
-        attn_dp_size=attn_dp,
+        tp_size=ranks.tp,
+        pp_size=ranks.pp,
+        dp_size=ranks.dp,
+        attn_dp_size=ranks.attn_dp,
         context_len=ledger.take("context_length", _context(request, model), "the model's own limit"),
         kv_cache_dtype=kv_cache_dtype,
         mem_fraction_static=fraction,
@@ -234,7 +211,7 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
         or model.architecture in known.NO_HYBRID_WINDOW_MEMORY,
         disable_radix_cache=no_reuse,
         role=role,
-        arriving_requests=_arriving_requests(request, role, dp),
+        arriving_requests=_arriving_requests(request, role, ranks.dp),
         state_reuse=state_reuse,
         mamba_full_memory_ratio=ledger.take("mamba_full_memory_ratio", DEFAULT_STATE_RATIO, "SGLang default"),
         max_mamba_cache_size=request.max_mamba_cache_size,
@@ -244,6 +221,48 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
             model, tuned=tuned, nnodes=request.nnodes or 1, max_running_requests=request.max_running_requests
         ),
         inputs=ledger.inputs,
+    )
+
+
+def _ranks(ledger: _Ledger) -> _Ranks:
+    tp, pp, dp = (ledger.take(name, 1, "SGLang default") for name in ("tp_size", "pp_size", "dp_size"))
+    return _Ranks(tp=tp, pp=pp, dp=dp, attn_dp=dp if ledger.switch("enable_dp_attention") else 1)
+
+
+def _drafts(ledger: _Ledger, model: ServedModel, attn_dp: int) -> Drafts | None:
+    drafts = resolve_drafts(ledger.request, model)
+    if drafts is None:
+        return None
+    check_drafts(drafts, attn_dp)
+    note = f"{drafts.num_steps} steps, {drafts.topk} branches, {drafts.num_layers} drafter layers"
+    ledger.put("speculative_algorithm", drafts.algorithm, "given", note)
+    ledger.settle("speculative_num_draft_tokens", drafts.num_draft_tokens, "chosen by SGLang")
+    return drafts
+
+
+def _headroom(ledger: _Ledger, model: ServedModel, gpu_mib: int, ranks: _Ranks, role: str, *, tuned: bool) -> Headroom:
+    """What decides the memory left outside the static share: the prefill chunk, and which graphs are captured."""
+    request = ledger.request
+    chunk = ledger.take("chunked_prefill_size", gpu_class(gpu_mib).chunked_prefill_size, "by GPU memory")
+    if chunk == 0:
+        raise refusal("chunked_prefill_size", chunk, "a chunk has at least one token", "Use -1 to turn chunking off.")
+    batch = expanded_batch(
+        decode_max_bs(gpu_mib, ranks.tp, request.max_running_requests), request.max_running_requests, tuned=tuned
+    )
+    captures = not ledger.switch("disable_cuda_graph")
+    return Headroom(
+        gpu_mib=gpu_mib,
+        ranks=ranks.tp * ranks.pp,
+        chunked_prefill_size=chunk,
+        decode_max_bs=batch,
+        attention_dp=ranks.attn_dp,
+        latent=model.latent,
+        captures_decode=captures,
+        captures_prefill=captures and ranks.pp == 1 and model.captures_prefill,
+        role=role,
+        decode_tokens=(request.max_running_requests or batch) * (request.speculative_num_draft_tokens or 1),
+        largest_capture=_largest_capture(request),
+        fixed_capture=SMALL_PREFILL_CAPTURE if model.architecture in known.SMALL_PREFILL_CAPTURES else None,
     )
 
 

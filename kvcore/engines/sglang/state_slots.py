@@ -17,7 +17,8 @@ class StateReuse:
     """How states are kept.
 
     Attributes:
-        strategy: ``no_buffer``, ``extra_buffer``, ``extra_buffer_lazy``, or ``off`` without reuse or states.
+        strategy: ``no_buffer``, ``extra_buffer``, ``extra_buffer_lazy``, ``auto`` where SGLang leaves it open, or ``off``
+            without reuse or states.
         slots_per_request: State slots one running request may take.
         overlap: The next batch is scheduled while one runs.
     """
@@ -46,6 +47,8 @@ def resolve_state_reuse(
     if not model.keeps_state or disable_radix_cache:
         return StateReuse(strategy="off", slots_per_request=1, overlap=overlap and pp_size == 1)
     strategy = request.mamba_radix_cache_strategy or "auto"
+    if strategy == "auto" and model.architecture in known.STRATEGY_LEFT_OPEN:
+        return StateReuse(strategy=strategy, slots_per_request=BASE_SLOTS, overlap=overlap and pp_size == 1)
     supported = model.architecture in known.EXTRA_BUFFER
     if strategy == "auto":
         wanted = overlap or (page_size or 1) > 1

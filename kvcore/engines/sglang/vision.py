@@ -1,6 +1,7 @@
 """Images: memory SGLang leaves free for them beside the pools, and batches it captures for servers of images."""
 
-from kvcore.catalog.gpus import Gpu
+from kvcore.catalog.gpus import HOPPER, Gpu
+from kvcore.engines.sglang.memory_fraction import LARGE_GPU_MIB
 from kvcore.engines.sglang.model import ServedModel
 
 EMBEDDINGS_GIB = 100 / 1024
@@ -12,8 +13,6 @@ CROWDED_REQUESTS = 400
 """Features on their way between processes, on the GPU itself (SGLang 0.5.23 `_qwen3vl_hopper_serving_overrides`)."""
 
 TUNED = frozenset({"Qwen3VLForConditionalGeneration", "Qwen3VLMoeForConditionalGeneration"})
-HOPPER = 9
-LARGE_GPU_MIB = 60 * 1024
 LARGEST_BATCH = 512
 
 

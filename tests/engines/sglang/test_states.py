@@ -9,6 +9,7 @@ from tests.engines.sglang.questions import (
     KV_HEADS,
     STATE_DIM,
     VALUE_HEADS,
+    ask,
     capacity_of,
     refused_field,
 )
@@ -91,18 +92,35 @@ def test_no_buffer_with_the_overlap_scheduler_is_refused() -> None:
     assert refused_field(HYBRID, mamba_radix_cache_strategy="no_buffer") == "mamba_radix_cache_strategy"
 
 
-def test_lfm2_keeps_no_snapshots() -> None:
-    lfm2 = {
-        **HYBRID,
-        "architectures": ["Lfm2ForCausalLM"],
-        "model_type": "lfm2",
-        "head_dim": None,
-        "layer_types": ["conv", "conv", "conv", "full_attention"],
-        "conv_L_cache": 3,
-        "conv_dim": 1024,
-    }
+LFM2 = {
+    **HYBRID,
+    "architectures": ["Lfm2ForCausalLM"],
+    "model_type": "lfm2",
+    "head_dim": None,
+    "layer_types": ["conv", "conv", "conv", "full_attention"],
+    "conv_L_cache": 3,
+    "conv_dim": 1024,
+}
 
-    assert refused_field(lfm2, mamba_radix_cache_strategy="extra_buffer") == "mamba_radix_cache_strategy"
+
+def test_lfm2_keeps_no_snapshots() -> None:
+    assert refused_field(LFM2, mamba_radix_cache_strategy="extra_buffer") == "mamba_radix_cache_strategy"
+
+
+def test_lfm2_with_images_leaves_the_strategy_open_and_takes_three_slots() -> None:
+    with_images = {
+        "architectures": ["Lfm2VlForConditionalGeneration"],
+        "model_type": "lfm2_vl",
+        "text_config": LFM2,
+        "vision_config": {"num_hidden_layers": 12, "hidden_size": 768},
+    }
+    slots = 300
+
+    report = ask(with_images, max_mamba_cache_size=slots, available_before_load_gib=20, available_after_load_gib=20)
+
+    assert report.inputs["mamba_radix_cache_strategy"].value == "auto"
+    assert report.capacity is not None
+    assert report.capacity.max_running_requests == slots // 3
 
 
 def test_ranks_that_do_not_divide_a_state_are_refused_by_sglang_s_own_field() -> None:
