@@ -51,12 +51,27 @@ def mtp_layers(
 
 
 def first_layers_again(
-    row_kinds: LayerKinds, caches: Mapping[str, CacheBuilder], **supported: frozenset[str]
+    row_kinds: LayerKinds,
+    caches: Mapping[str, CacheBuilder],
+    *,
+    model_types: frozenset[str],
+    own_keys: tuple[str, ...] = (),
 ) -> DraftBuilder:
-    """Drafter layers that repeat the types of the model's first layers (vLLM 0.33.0 `Exaone4_5MultiTokenPredictor`)."""
+    """Drafter layers that repeat the types of the model's first layers (vLLM 0.33.0 `Exaone4_5MultiTokenPredictor`).
+
+    Args:
+        row_kinds: Kinds of the model's layers.
+        caches: Cache of a layer of each kind.
+        model_types: Model types whose checkpoints the engine turns into drafters.
+        own_keys: Keys that give the drafter layers of their own, which is not known here.
+    """
 
     def drafts(config: ModelConfig, num_speculative_tokens: int) -> Sequence[LayerCache]:
-        _check_supported(config, supported.get("model_types", frozenset()), frozenset())
+        _check_supported(config, model_types, frozenset())
+        for key in own_keys:
+            if config.get(key):
+                rule = "layers of the drafter's own are not known to kvcore"
+                raise config_error(config.path(key), config.get(key), rule, "An engine log would settle it.")
         stated = config.root.get(COUNT_KEY)
         count = stated if isinstance(stated, int) and not isinstance(stated, bool) else 1
         check_multiple(num_speculative_tokens, count)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from kvcore.config import ModelConfig
+from kvcore.errors import config_error
 from kvcore.layout.architecture import CacheBuilder
 from kvcore.layout.cache import Cache
 from kvcore.layout.layer_types import layer_types
@@ -26,14 +27,21 @@ def sharing_targets(config: ModelConfig) -> Sequence[tuple[int, int]]:
     """Pairs of a sharing layer and the layer it reads: the last one of its type that does not share.
 
     Source: vLLM 0.33.0 `Gemma4Attention`; Gemma 3n's fixed offsets name the same layers.
+
+    Raises:
+        ConfigError: A layer has none to read (vLLM 0.33.0 `validate_kv_sharing_target`).
     """
     types = layer_types(config)
     first = first_shared_layer(config)
     if types is None or first >= len(types):
         return ()
-    own = list(types[:first])
+    own = list(types[:first]) if first > 0 else []
+    missing = set(types[max(first, 0) :]) - set(own)
+    if missing:
+        rule = f"a layer of type {min(missing)} has no layer before the shared ones whose cache it could read"
+        count = config.get("num_kv_shared_layers")
+        raise config_error(config.path("num_kv_shared_layers"), count, rule, "Use fewer, or 0.")
     return [
         (index, max(position for position, kind in enumerate(own) if kind == types[index]))
         for index in range(first, len(types))
-        if types[index] in own
     ]

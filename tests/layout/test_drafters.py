@@ -37,6 +37,29 @@ def test_the_checkpoints_own_drafter_follows_the_models_layers(method: str) -> N
     assert drafts(drafted(GLM4, method, 2)) == [32, 33]
 
 
+def test_exaone_moe_drafts_with_layers_like_its_first() -> None:
+    window = 128
+    root = {
+        **LLAMA, "architectures": ["ExaoneMoEForCausalLM"], "model_type": "exaone_moe", "num_hidden_layers": 4,
+        "sliding_window": window, "layer_types": ["sliding_attention"] * 3 + ["full_attention"],
+        "num_nextn_predict_layers": 1,
+    }  # fmt: skip
+    layout = drafted(root, "mtp", 3)
+    assert [(layer.layer_index, layer.cache.growth) for layer in layout.layers if layer.draft] == [
+        (4, "sliding_window")
+    ]
+    with pytest.raises(ConfigError, match="mtp_layer_types"):
+        drafted({**root, "mtp_layer_types": ["full_attention"]}, "mtp", 3)
+
+
+def test_glm_ocr_has_the_drafter_its_language_model_has_not_alone() -> None:
+    text = {**LLAMA, "model_type": "glm_ocr_text", "num_nextn_predict_layers": 1}
+    ocr = {"architectures": ["GlmOcrForConditionalGeneration"], "model_type": "glm_ocr", "text_config": text}
+    assert drafts(drafted(ocr, "mtp", 1)) == [32]
+    with pytest.raises(EngineRefusal, match="Glm4ForCausalLM has no drafter"):
+        drafted({**text, "architectures": ["Glm4ForCausalLM"], "model_type": "glm4"}, "mtp", 1)
+
+
 def test_several_modules_make_windows_keep_the_tokens_they_read_ahead() -> None:
     assert drafted(GLM4, "mtp", 1).extra_retained_tokens == 0
     assert drafted(GLM4, "mtp", 4).extra_retained_tokens == 4 - 1

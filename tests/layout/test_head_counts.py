@@ -53,6 +53,14 @@ def test_the_last_layers_of_gemma_4_share_and_store_nothing() -> None:
     assert layout.shared_layers == ((2, 0), (3, 1))
 
 
+@pytest.mark.parametrize("shared", [3, 4, 20])
+def test_a_sharing_layer_needs_one_of_its_type_before_it(shared: int) -> None:
+    types = ["sliding_attention", "full_attention", "sliding_attention", "full_attention"]
+    root = {**GEMMA4, "num_hidden_layers": 4, "layer_types": types, "num_kv_shared_layers": shared}
+    with pytest.raises(ConfigError, match="num_kv_shared_layers"):
+        lay_out(read_config(root))
+
+
 def test_mimo_v2_gives_window_layers_heads_of_their_own_and_narrower_values() -> None:
     assert heads(MIMO) == [(0, 4, 192, 128), (1, 8, 192, 128)]
 

@@ -21,6 +21,7 @@ from kvcore.engines.vllm.profiles import find_profile, release_notes
 from kvcore.engines.vllm.quantization_checks import check_quantization
 from kvcore.engines.vllm.reuse import capture_objection, draft_warnings
 from kvcore.engines.vllm.sections import budget_section, capacity_section, layout_section, plan_section, request_section
+from kvcore.engines.vllm.served import served
 from kvcore.engines.vllm.settings import EngineSettings, resolve_settings
 from kvcore.engines.vllm.weighing import known_weights
 from kvcore.layout import Layout
@@ -70,7 +71,7 @@ def work_out(request: Request, profile: Profile | None = None, *, charged: bool 
     Raises:
         KvcoreError: The input is wrong, the mechanism unknown, or the engine refuses.
     """
-    subject = subject_of(request)
+    subject = served(subject_of(request))
     if profile is None:
         profile = find_profile(request.engine_version)
     traits = subject.traits
@@ -80,7 +81,7 @@ def work_out(request: Request, profile: Profile | None = None, *, charged: bool 
         check_release(subject.config.architecture, request.engine_version)
         expert_ranks = 1 if request.enable_expert_parallel else settings.tensor_parallel_size
         check_quantization(subject.config, expert_ranks, settings.kv_cache_dtype, profile.version)
-        check_config(subject.config, profile.version)
+        check_config(subject.config, profile.version, settings.tensor_parallel_size)
     layout = subject.lay_out(request.speculative_config)
     check_mechanisms(layout, profile)
     check_heads_per_kv_head(subject.num_attention_heads, layout, settings.decode_context_parallel_size)

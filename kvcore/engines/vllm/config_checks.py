@@ -1,4 +1,6 @@
-"""Checkpoints vLLM refuses for what their config says, whatever the deployment."""
+"""Checkpoints vLLM refuses for what their config says, before it plans anything."""
+
+from collections.abc import Mapping
 
 from kvcore.config import ModelConfig
 from kvcore.engines.vllm.profiles import parse_release
@@ -18,13 +20,23 @@ BIASED_SHARED_EXPERTS = frozenset({
 })  # fmt: skip
 """Classes whose shared experts take the bias of ``use_bias`` and leave the sum over ranks to the caller (`BailingMLP`)."""
 
+EXPERTS: Mapping[str, str] = {
+    "cohere2_moe": "num_experts", "ernie4_5_moe": "moe_num_experts", "exaone_moe": "num_experts", "hy_v3": "num_experts",
+    "k2_horizon": "num_experts", "laguna": "num_experts", "lfm2_moe": "num_experts", "mimo_v2": "n_routed_experts",
+    "mimo_v2_flash": "n_routed_experts", "minimax_m2": "num_local_experts", "qwen2_moe": "num_experts",
+    "qwen3_5_moe_text": "num_experts", "qwen3_moe": "num_experts", "qwen3_next": "num_experts",
+    "qwen3_omni_moe_text": "num_experts", "qwen3_vl_moe_text": "num_experts", "step3p5": "moe_num_experts",
+}  # fmt: skip
+"""Where model types state their experts whose class refuses more ranks than experts (vLLM 0.33.0 `Qwen3MoeSparseMoeBlock`)."""
 
-def check_config(config: ModelConfig, version: str) -> None:
+
+def check_config(config: ModelConfig, version: str, tensor_parallel_size: int) -> None:
     """Raises for configs the engine's classes cannot be built from.
 
     Args:
         config: The checkpoint.
         version: Release whose rules are in force.
+        tensor_parallel_size: Ranks that split each layer.
 
     Raises:
         EngineRefusal: The first rule that refuses, with the field to change.
@@ -32,6 +44,7 @@ def check_config(config: ModelConfig, version: str) -> None:
     _check_dual_chunks(config)
     _check_whole_heads(config, version)
     _check_biased_shared_experts(config)
+    _check_experts(config, tensor_parallel_size)
 
 
 def _check_dual_chunks(config: ModelConfig) -> None:
@@ -59,3 +72,12 @@ def _check_biased_shared_experts(config: ModelConfig) -> None:
     if config.get("num_shared_experts"):
         rule = "vLLM adds no bias to shared experts, whose results it sums over the ranks later"
         raise refusal(config.path("use_bias"), "true", rule, "Set it to false.")
+
+
+def _check_experts(config: ModelConfig, tensor_parallel_size: int) -> None:
+    """More ranks than experts, also where expert parallelism leaves each expert whole."""
+    key = EXPERTS.get(config.model_type)
+    experts = config.get(key) if key is not None else None
+    if isinstance(experts, int) and 0 < experts < tensor_parallel_size:
+        rule = f"vLLM refuses more ranks than the {experts} experts of this architecture"
+        raise refusal("tensor_parallel_size", tensor_parallel_size, rule, f"Use at most {experts}.")

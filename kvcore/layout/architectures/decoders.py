@@ -48,7 +48,9 @@ DECODERS: Mapping[str, Architecture] = {
     "GPTJForCausalLM": decoder("gpt_j"),
     "GPTNeoXForCausalLM": _transformers(),
     "GemmaForCausalLM": decoder("gemma"),
-    "Glm4ForCausalLM": decoder("glm4"),
+    "Glm4ForCausalLM": decoder(
+        "glm4", mtp=mtp_layers(LIKE_THE_MODEL, architectures=frozenset({"GlmOcrForConditionalGeneration"}))
+    ),
     "Glm4MoeForCausalLM": decoder(
         "glm4_moe", mtp=mtp_layers(LIKE_THE_MODEL, architectures=frozenset({"Glm4MoeForCausalLM"}))
     ),

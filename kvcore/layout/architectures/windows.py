@@ -77,6 +77,13 @@ EXAONE4_5_MTP = first_layers_again(
     model_types=frozenset({"exaone4_5"}),
 )
 
+EXAONE_MOE_MTP = first_layers_again(
+    attention_kinds(interleaved=True),
+    {FULL: grouped_query, SLIDING: listed_window},
+    model_types=frozenset({"exaone_moe"}),
+    own_keys=("mtp_layer_types", "mtp_sliding_windows"),
+)
+
 WINDOWS: Mapping[str, Architecture] = {
     "AfmoeForCausalLM": _interleaved("afmoe"),
     "ApertusForCausalLM": _interleaved("apertus"),
@@ -89,8 +96,8 @@ WINDOWS: Mapping[str, Architecture] = {
         source="vLLM 0.33.0 `models/nemotron_nas.py`",
     ),
     "Exaone4ForCausalLM": decoder("exaone4", interleaved=True, mtp=EXAONE4_5_MTP),
-    "ExaoneMoEForCausalLM": decoder("exaone_moe", interleaved=True, sliding=listed_window),
-    "ExaoneMoeForCausalLM": decoder("exaone_moe", interleaved=True, sliding=listed_window),
+    "ExaoneMoEForCausalLM": decoder("exaone_moe", interleaved=True, sliding=listed_window, mtp=EXAONE_MOE_MTP),
+    "ExaoneMoeForCausalLM": decoder("exaone_moe", interleaved=True, sliding=listed_window, mtp=EXAONE_MOE_MTP),
     "Gemma2ForCausalLM": _interleaved("gemma2"),
     "Gemma3ForCausalLM": _interleaved("gemma3"),
     "Gemma3nForCausalLM": sharing("gemma3n", traits=NO_PIPELINE),

@@ -40,6 +40,7 @@ VOXTRAL = {
     "architectures": ["VoxtralForConditionalGeneration"], "model_type": "voxtral",
     "text_config": {**SIZES, "model_type": "llama"}, "audio_config": {"num_attention_heads": 20},
 }  # fmt: skip
+QWEN_MOE = {"architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe", **SIZES, "moe_intermediate_size": 768}
 BAILING = {
     "architectures": ["BailingMoeForCausalLM"], "model_type": "bailing_moe", **SIZES, "num_shared_experts": 2,
 }  # fmt: skip
@@ -89,6 +90,7 @@ def ordered(actorder: object) -> dict[str, Any]:
         (MAMBA, {"tensor_parallel_size": 2, "decode_context_parallel_size": 2}, "decode_context_parallel_size"),
         ({**LLAMA, "num_attention_heads": 24, "head_dim": 128}, {}, "num_attention_heads"),
         ({**BAILING, "use_bias": True}, {}, "use_bias"),
+        ({**QWEN_MOE, "num_experts": 8}, {"tensor_parallel_size": 16}, "8 experts"),
         (LLAMA, {"max_num_batched_tokens": 512, "max_num_seqs": 513}, "max_num_seqs"),
         (LLAMA, {"max_num_seqs": 8193}, "8,192 batched tokens"),
         (QWEN_FP8, {"tensor_parallel_size": 16}, "tensor_parallel_size"),
@@ -123,6 +125,7 @@ def test_a_deployment_is_refused(config: dict[str, Any], request_fields: dict[st
         ({**GEMMA4, "num_kv_shared_layers": 0}, {"pipeline_parallel_size": 2}),
         ({**LLAMA, "num_attention_heads": 24, "head_dim": 128}, {"engine_version": "0.32.0"}),
         ({**BAILING, "use_bias": True, "num_shared_experts": 0}, {}),
+        ({**QWEN_MOE, "num_experts": 16}, {"tensor_parallel_size": 16}),
         (BLOOM, {"max_model_len": 2048}),
     ],
 )
