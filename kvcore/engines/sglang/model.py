@@ -191,7 +191,7 @@ def _rope_factor(config: ModelConfig) -> float:
     rope = config.get("rope_scaling") or config.get("rope_parameters")
     if not isinstance(rope, Mapping) or "original_max_position_embeddings" in rope:
         return 1
-    if rope.get("rope_type", rope.get("type")) in ALREADY_SCALED:
+    if str(rope.get("rope_type", rope.get("type"))) in ALREADY_SCALED:
         return 1
     factor = rope.get("factor") or 1
     if isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 < factor <= 1 << 20:
