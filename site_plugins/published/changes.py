@@ -94,9 +94,9 @@ def _moved(change: Change) -> str:
 
 def _said(value: float | str | None) -> str:
     """A figure as pages show it: two decimals for requests at once, whole numbers in groups of three digits."""
-    if isinstance(value, float):
-        return f"{value:,.2f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    if value is None or isinstance(value, str):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
 
 
 def changes_page(changes: Sequence[Change], known: frozenset[str]) -> str:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from kvcore.arithmetic import GIB
 from kvcore.catalog.gpus import Gpu
+from kvcore.engines.recorder import InputRecorder
 from kvcore.engines.vllm.profile import Profile
-from kvcore.engines.vllm.recorder import InputRecorder
 from kvcore.errors import refusal
 from kvcore.layout.traits import Traits
 

@@ -8,6 +8,7 @@ from kvcore.arithmetic import GIB
 from kvcore.catalog.gpus import BLACKWELL, Gpu, find_gpu
 from kvcore.config import ModelConfig
 from kvcore.dtypes import canonical
+from kvcore.engines.recorder import InputRecorder
 from kvcore.engines.vllm.batching import resolve_async_scheduling, resolve_batch
 from kvcore.engines.vllm.checkpoint import (
     NO_FLOAT16_MODEL_TYPES,
@@ -17,7 +18,6 @@ from kvcore.engines.vllm.checkpoint import (
 )
 from kvcore.engines.vllm.profile import Profile
 from kvcore.engines.vllm.profiles import parse_release
-from kvcore.engines.vllm.recorder import InputRecorder
 from kvcore.engines.vllm.scheduling import concurrent_batches, in_flight_batches
 from kvcore.engines.vllm.state_settings import can_reuse_states, resolve_state_settings
 from kvcore.errors import refusal
