@@ -23,6 +23,13 @@ PAGES: Mapping[str, tuple[tuple[int, ...], int]] = {
 
 FA4_PAGE = 128
 
+GENERATIONS: Mapping[str, frozenset[int]] = {
+    "trtllm_mha": frozenset({9, 10, 12}),
+    "trtllm_mla": frozenset({10, 12}),
+    "cutedsl_mla": frozenset({10}),
+}
+"""Major compute capabilities a backend runs on, for those SGLang checks (`handle_attention_backend_compatibility`)."""
+
 TREE_BACKENDS = frozenset({"flashinfer", "fa3", "triton"})
 NGRAM_BACKENDS = frozenset({"flashinfer"})
 """Backends that read pages of several tokens under a tree of drafts (SGLang 0.5.23 `_PAGE_TREE_SPEC_BACKENDS`)."""
@@ -152,6 +159,11 @@ def forced_page(query: KernelQuery) -> int | None:
 
 def _check_readable(backend: str, query: KernelQuery) -> None:
     """Backends a model family can be read with (SGLang 0.5.23 `handle_model_specific_adjustments`)."""
+    generations = GENERATIONS.get(backend)
+    if generations is not None and query.major not in generations:
+        capabilities = " or ".join(f"{major}.x" for major in sorted(generations))
+        rule = f"{backend} needs compute capability {capabilities}, not {query.major}.x"
+        raise refusal("attention_backend", backend, rule, "Use another backend, or such a GPU.")
     accepted = known.ACCEPTED_BACKENDS.get(query.model.architecture)
     if accepted is not None and backend not in accepted:
         rule = f"SGLang reads {query.model.architecture} with {', '.join(sorted(accepted))}, not {backend}"
