@@ -80,7 +80,7 @@ def work_out(request: Request, profile: Profile | None = None, *, charged: bool 
     if subject.config is not None:
         check_release(subject.config.architecture, request.engine_version)
         expert_ranks = 1 if request.enable_expert_parallel else settings.tensor_parallel_size
-        check_quantization(subject.config, expert_ranks, settings.kv_cache_dtype, profile.version)
+        check_quantization(subject.config, expert_ranks, settings.kv_cache_dtype, profile.version, settings.dtype)
         check_config(subject.config, profile.version, settings.tensor_parallel_size)
     layout = subject.lay_out(request.speculative_config)
     check_mechanisms(layout, profile)

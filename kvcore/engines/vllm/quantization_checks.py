@@ -30,10 +30,25 @@ WHOLE_COLUMN = -1
 UNKNOWN = frozenset({"modelslim"})
 """Methods of other hardware's tools that published configs name and no release of vLLM loads on NVIDIA GPUs."""
 
+HALF_DTYPES = ("bfloat16", "float16")
+DTYPES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        ("awq", "auto_awq", "experts_int8", "fp8", "gptq", "inc", "modelopt", "moe_wna16", "quark"), HALF_DTYPES
+    ),
+    "mxfp4": ("bfloat16",),
+}
+"""Model dtypes a method's kernels take (vLLM 0.33.0 `QuantizationConfig.get_supported_act_dtypes`); others take any."""
+
+MXFP8_DTYPES = ("bfloat16",)
+"""Those of ModelOpt's MXFP8 (vLLM 0.33.0 `ModelOptMxFp8Config`)."""
+
+FIRST_WITH_THESE_DTYPES = (0, 33, 0)
+"""Oldest release whose list of dtypes was read."""
+
 FIELD = "quantization_config.quant_method"
 
 
-def check_quantization(config: ModelConfig, expert_ranks: int, kv_cache_dtype: str, version: str) -> None:
+def check_quantization(config: ModelConfig, expert_ranks: int, kv_cache_dtype: str, version: str, dtype: str) -> None:
     """Raises for checkpoints whose weights the engine does not load on this deployment.
 
     Args:
@@ -41,9 +56,11 @@ def check_quantization(config: ModelConfig, expert_ranks: int, kv_cache_dtype: s
         expert_ranks: Ranks that divide one expert: 1 with expert parallelism.
         kv_cache_dtype: Resolved cache dtype.
         version: Release whose rules are in force.
+        dtype: Model dtype.
 
     Raises:
-        EngineRefusal: The method is deprecated, unknown, orders groups by activation, or does not divide over the ranks.
+        EngineRefusal: The method is deprecated, unknown, orders groups by activation, does not divide over the ranks, or
+            has no kernels for the model dtype.
     """
     quantization = quantization_config(config)
     method = _method(quantization)
@@ -57,6 +74,8 @@ def check_quantization(config: ModelConfig, expert_ranks: int, kv_cache_dtype: s
         raise refusal(FIELD, method, rule, "Use a checkpoint quantized otherwise.")
     if parse_release(version) >= FIRST_WITHOUT_ORDERED_GROUPS:
         _check_order(method, quantization)
+    if parse_release(version) >= FIRST_WITH_THESE_DTYPES:
+        _check_dtype(method, quantization, dtype)
     if method == "gptq":
         _check_gptq(quantization)
     if method == "fp8":
@@ -66,6 +85,15 @@ def check_quantization(config: ModelConfig, expert_ranks: int, kv_cache_dtype: s
 def _method(quantization: Mapping[str, Any]) -> str:
     stated = quantization.get("quant_method")
     return stated.lower().replace("compressed_tensors", "compressed-tensors") if isinstance(stated, str) else ""
+
+
+def _check_dtype(method: str, quantization: Mapping[str, Any], dtype: str) -> None:
+    section = quantization.get("quantization")
+    algorithm = quantization.get("quant_algo") or (section.get("quant_algo") if isinstance(section, Mapping) else None)
+    supported = MXFP8_DTYPES if method == "modelopt" and "MXFP8" in str(algorithm).upper() else DTYPES.get(method)
+    if supported is not None and dtype not in supported:
+        rule = f"vLLM runs checkpoints quantized by {method} in {' or '.join(supported)} only"
+        raise refusal("dtype", dtype, rule, f"Use {supported[0]}.")
 
 
 def _check_order(method: str, quantization: Mapping[str, Any]) -> None:

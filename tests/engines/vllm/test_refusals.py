@@ -100,6 +100,9 @@ def ordered(actorder: object) -> dict[str, Any]:
         (quantized(quant_method="modelslim"), {}, "modelslim"),
         (quantized(**GPTQ, desc_act=True), {}, "quantization_config.desc_act"),
         (quantized(**GPTQ, desc_act=False, dynamic={"+:.*down.*": {"desc_act": True}}), {}, "desc_act"),
+        (quantized(quant_method="mxfp4"), {"dtype": "float16"}, "dtype"),
+        (quantized(**GPTQ), {"dtype": "float32"}, "gptq"),
+        (quantized(quant_method="modelopt", quant_algo="MXFP8"), {"dtype": "float16"}, "dtype"),
         (ordered("group"), {}, "actorder"),
         (ordered(True), {}, "actorder"),
     ],
@@ -121,6 +124,7 @@ def test_a_deployment_is_refused(config: dict[str, Any], request_fields: dict[st
         (quantized(**{**GPTQ, "group_size": -1}, desc_act=True), {}),  # one group a column has no order
         (quantized(**GPTQ, desc_act=False, dynamic={"-:.*down.*": {"desc_act": True}}), {}),  # left unquantized
         (quantized(**GPTQ, desc_act=True), {"engine_version": "0.29.0"}),
+        (quantized(**GPTQ), {"dtype": "float16"}),
         (ordered("weight"), {}),
         ({**GEMMA4, "num_kv_shared_layers": 0}, {"pipeline_parallel_size": 2}),
         ({**LLAMA, "num_attention_heads": 24, "head_dim": 128}, {"engine_version": "0.32.0"}),
