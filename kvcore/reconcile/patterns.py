@@ -240,6 +240,6 @@ MARKS: tuple[bytes, ...] = (
 WORDS_ABOUT: tuple[bytes, ...] = (
     b"vllm serve", b"vllm.entrypoints", b"launch_server", b"sglang serve", b"vLLM Version", b"vllm==", b"vllm-openai",
     b"lmsysorg/sglang:", b"hybrid kv cache manager", b"KV cache manager is disabled",
-    b"is assigned as", b"  model  ", b"odel: ", b"MODEL: ", b'"MESSAGE":[',
+    b"is assigned as", b"args: Namespace(", b"  model  ", b"odel: ", b"MODEL: ", b'"MESSAGE":[',
 )  # fmt: skip
 """Texts of what people post around a log, and of collectors; they are looked for in its beginning only, to read fast."""

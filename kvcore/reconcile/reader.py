@@ -138,7 +138,8 @@ class _Reading:
         for text in texts:
             self._take_arguments(number, text, marked)
             known = self._take_figures(number, text) or known
-        if not known and len(texts) == 1 and not self._take_command(number, texts[0], marked):
+            known = self._take_command(number, text, marked) or known
+        if not known and len(texts) == 1:
             self._take_broken(number, texts[0], marked)
 
     def _take_figures(self, number: int, text: str, across: int = 0) -> bool:
