@@ -147,7 +147,7 @@ def answer_vllm(request: Request, sections: Collection[str] | None = None) -> Re
 
 
 def _derivation(result: Answer, made: Mapping[str, Any]) -> tuple[Step, ...]:
-    steps = derive(result.layout, result.plan, result.settings, result.budget, result.charge)
+    steps = derive(result.plan, result.settings, result.charge)
     if result.charge is None:
         return steps
     names = ("layout", "plan", "request", "capacity", "budget", "tax")

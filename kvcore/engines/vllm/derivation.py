@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 
-from kvcore.budget import Budget
 from kvcore.charge import RequestCharge
 from kvcore.engines.vllm.block_size import alignment_steps
 from kvcore.engines.vllm.capacity import Stage
@@ -22,7 +21,6 @@ from kvcore.engines.vllm.specs import (
     MambaSpec,
     SlidingWindowSpec,
 )
-from kvcore.layout.layout import Layout
 from kvcore.report.report import Step
 
 _SPECS = "v1/kv_cache_interface.py"
@@ -42,10 +40,14 @@ TOKEN_SYMBOLS: Mapping[PrintedTokens, str] = {
 }
 
 
-def derive(
-    layout: Layout, plan: Plan, settings: EngineSettings, budget: Budget, charge: RequestCharge | None
-) -> tuple[Step, ...]:
-    """All steps from the layout to the logged figures."""
+def derive(plan: Plan, settings: EngineSettings, charge: RequestCharge | None) -> tuple[Step, ...]:
+    """All steps from the layout to the logged figures.
+
+    Args:
+        plan: How the layout is paged, and how much of it fits.
+        settings: The engine's settings after defaults.
+        charge: What one request costs; None where nothing is cached.
+    """
     version = settings.profile.version
     steps = [
         *_entries(plan, version),

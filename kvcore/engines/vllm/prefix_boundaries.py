@@ -4,10 +4,9 @@ import math
 from collections.abc import Iterator, Sequence
 
 from kvcore.engines.vllm.grouping import CacheGroup
+from kvcore.engines.vllm.profile import ALIGN
 from kvcore.engines.vllm.specs import AttentionSpec, ChargeContext, LayerSpec, MambaSpec
 from kvcore.errors import refusal
-
-ALIGN = "align"
 
 
 def check_prefix_boundaries(
@@ -30,8 +29,8 @@ def check_prefix_boundaries(
         return
     firsts = [next(iter(own.specs or group.specs)) for own, group in zip(stage, groups, strict=True)]
     cacheable = [spec for spec, group in zip(firsts, groups, strict=True) if group.prefix_cacheable]
-    boundary = math.lcm(*(_tokens(spec, context) for spec in firsts))
-    hashed = math.gcd(*(_tokens(spec, context) for spec in cacheable or firsts))
+    boundary = math.lcm(*(spec.tokens_per_block(context) for spec in firsts))
+    hashed = math.gcd(*(spec.tokens_per_block(context) for spec in cacheable or firsts))
     if context.mamba_cache_mode == ALIGN and any(_ends_within_a_block(spec, hashed, context) for spec in firsts):
         boundary = hashed
     for tokens in _tokens_per_entry(cacheable):
@@ -44,11 +43,6 @@ def check_prefix_boundaries(
 
 def _is_state(group: CacheGroup) -> bool:
     return isinstance(group.specs[0], MambaSpec)
-
-
-def _tokens(spec: LayerSpec, context: ChargeContext) -> int:
-    """Tokens of a request one block stands for, over the ranks that share them (`resolve_dcp_kv_block_size`)."""
-    return spec.block_size * (context.decode_context_parallel_size if spec.dcp_sharded else 1)
 
 
 def _ends_within_a_block(spec: LayerSpec, hashed: int, context: ChargeContext) -> bool:

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+NONE, ALIGN, ALL = "none", "align", "all"
+"""Modes of keeping states: not for reuse, at the end of the prompt's last block, at the end of every block."""
+
 PrintedTokens = Literal["pool_blocks", "concurrency"]
 FitCheck = Literal["per_layer", "first_group_of_model", "first_group", "all_groups"]
 UnequalPages = Literal["refused", "multiplied", "padded"]

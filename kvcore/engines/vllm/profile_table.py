@@ -6,10 +6,9 @@ What a field decides and where it was read stands in :mod:`kvcore.engines.vllm.s
 from dataclasses import replace
 from fractions import Fraction
 
-from kvcore.engines.vllm.profile import Profile
+from kvcore.engines.vllm.profile import ALIGN, ALL, NONE, Profile
 
 MODEL_DTYPE = "model"
-NONE, ALIGN, ALL = "none", "align", "all"
 
 V0_9_0 = Profile(
     version="0.9.0",

@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kvcore.engines.vllm.grouping import CacheGroup
 from kvcore.engines.vllm.plan import Plan
 from kvcore.engines.vllm.settings import EngineSettings
 from kvcore.engines.vllm.specs import MambaSpec
@@ -46,7 +45,7 @@ def reuse_of(plan: Plan, settings: EngineSettings, block_bytes: int) -> Reuse | 
     """
     if not settings.enable_prefix_caching or not plan.groups:
         return None
-    quantum = math.lcm(*(_tokens_per_block(group, plan) for group in plan.groups))
+    quantum = math.lcm(*(group.specs[0].tokens_per_block(plan.context) for group in plan.groups))
     states = sum(1 for group in plan.groups if isinstance(group.specs[0], MambaSpec))
     return Reuse(
         quantum_tokens=quantum,
@@ -57,19 +56,13 @@ def reuse_of(plan: Plan, settings: EngineSettings, block_bytes: int) -> Reuse | 
     )
 
 
-def _tokens_per_block(group: CacheGroup, plan: Plan) -> int:
-    """Tokens of the request one block stands for: attention blocks of several ranks hold them in turn."""
-    sharded = group.specs[0].dcp_sharded
-    return group.block_size * (plan.context.decode_context_parallel_size if sharded else 1)
-
-
 def reuse_steps(plan: Plan, settings: EngineSettings, block_bytes: int) -> Iterator[Step]:
     """The derivation of what prefix caching keeps; nothing where it is off."""
     reuse = reuse_of(plan, settings, block_bytes)
     if reuse is None:
         return
     version = settings.profile.version
-    sizes = sorted({_tokens_per_block(group, plan) for group in plan.groups})
+    sizes = sorted({group.specs[0].tokens_per_block(plan.context) for group in plan.groups})
     yield Step(
         path="plan.reuse.quantum_tokens",
         label="A cached prefix can be taken up every so many tokens; a shorter tail is computed again",

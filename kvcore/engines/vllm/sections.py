@@ -216,8 +216,8 @@ def _token_pool(plan: Plan) -> int | None:
     """Tokens the usable blocks hold where every part grows with every token, else None."""
     if any(item.part.cache.growth != "per_token" for item in plan.parts) or plan.num_gpu_blocks is None:
         return None
-    shards = plan.context.decode_context_parallel_size
-    # One block of every group for so many tokens: the least common multiple of what their blocks hold.
-    tokens = math.lcm(*(group.block_size * shards for group in plan.groups))
-    blocks = sum(tokens // (group.block_size * shards) for group in plan.groups)
+    sizes = [group.specs[0].tokens_per_block(plan.context) for group in plan.groups]
+    # Whole blocks of every group for so many tokens: the least common multiple of what their blocks hold.
+    tokens = math.lcm(*sizes)
+    blocks = sum(tokens // size for size in sizes)
     return (plan.usable_blocks or 0) * tokens // blocks

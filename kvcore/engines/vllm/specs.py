@@ -94,6 +94,10 @@ class LayerSpec:
         """The spec with the fields removed that vLLM's ``merge`` tolerates to differ."""
         return self
 
+    def tokens_per_block(self, context: ChargeContext) -> int:
+        """Tokens of a request one block stands for, over the ranks that share them (`resolve_dcp_kv_block_size`)."""
+        return self.block_size * (context.decode_context_parallel_size if self.dcp_sharded else 1)
+
     def blocks_per_request(self, max_model_len: int, context: ChargeContext) -> int:
         """Blocks the engine's estimate charges one request of ``max_model_len`` tokens (`max_memory_usage_bytes`)."""
         raise NotImplementedError

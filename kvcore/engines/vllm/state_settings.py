@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from kvcore.config import ModelConfig
-from kvcore.engines.vllm.profile import Profile
+from kvcore.engines.vllm.profile import ALIGN, ALL, NONE, Profile
 from kvcore.engines.vllm.profile_table import MODEL_DTYPE
 from kvcore.errors import refusal
 from kvcore.layout.gated_delta_net import DTYPE_DECLARING_ARCHITECTURES
@@ -14,9 +14,6 @@ from kvcore.request import Request
 
 AUTO = "auto"
 NEMOTRON_H = "nemotron_h"
-
-NONE, ALIGN, ALL = "none", "align", "all"
-"""Modes of keeping states: not for reuse, at the end of the prompt's last block, at the end of every block."""
 
 NO_CHUNK = 2048
 """Tokens a state kernel without chunks is taken to work through at a time (vLLM 0.16.0 `get_mamba_chunk_size`)."""
