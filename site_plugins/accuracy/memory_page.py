@@ -15,7 +15,7 @@ def weights_summary(rows: Sequence[Comparison]) -> str:
     ninetieth = statistics.quantiles(errors, n=10, method="inclusive")[-1]
     return (
         f"{len(rows)} logs print what loading the model took. The median difference is "
-        f"{statistics.median(errors):.2%}, nine in ten lie within {ninetieth:.2%}."
+        f"{_percent(statistics.median(errors))}, nine in ten lie within {_percent(ninetieth)}."
     )
 
 
@@ -26,7 +26,7 @@ def budget_summary(rows: Sequence[Comparison]) -> str:
     low, high = (end / GIB for end in FIT.interval)
     return (
         f"{len(rows)} logs print the memory left for the cache, the card and its share. The interval of all other logs "
-        f"holds {held} of them ({held / len(rows):.1%}); the median difference is {median:.2f} GiB. The interval stated "
+        f"holds {held} of them ({_percent(held / len(rows), 1)}); the median difference is {median:.2f} GiB. The interval stated "
         f"on pages is {low:+.2f} to {high:+.2f} GiB around the estimate."
     )
 
@@ -40,7 +40,7 @@ def weights_rows() -> Table:
                 (row.case.model,),
                 _gib("logged", row.logged),
                 _gib("computed", row.computed),
-                (f"{row.error:+.2%}",),
+                (f"{'+' if row.error > 0 else ''}{_percent(row.error)}",),
                 (row.case.reason,),
             )
         )
@@ -54,7 +54,7 @@ def weights_rows() -> Table:
         Column("Difference", "right"),
         Column("Reason"),
     )
-    return Table("Model loading took, beside weights computed from the config", columns, rows)
+    return Table("Model loading took, beside weights computed from the config", columns, rows, id="weights-beside")
 
 
 def budget_rows() -> Table:
@@ -82,7 +82,7 @@ def budget_rows() -> Table:
         Column("Logged figure"),
         Column("Reason"),
     )
-    return Table("Available KV cache memory, beside the estimate", columns, rows)
+    return Table("Available KV cache memory, beside the estimate", columns, rows, id="budgets-beside")
 
 
 def _log(row: Comparison) -> Text:
@@ -92,6 +92,10 @@ def _log(row: Comparison) -> Text:
 
 def _gib(path: str, value: float) -> Text:
     return (Figure(f"accuracy.{path}", value, f"{value:,.2f}", "GiB"),)
+
+
+def _percent(share: float, digits: int = 2) -> str:
+    return f"{100 * share:.{digits}f}\u00a0%"
 
 
 def _interval(row: Comparison) -> str:

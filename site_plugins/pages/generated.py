@@ -10,6 +10,7 @@ _MARK = re.compile(r"<!-- kv:(\d+) -->")
 _PLAIN_TABLE = re.compile(r"<table>")
 _OPENED = '<table class="kv-table kv-table--written">'
 _OPENED_TO_END = re.compile(rf"{_OPENED}.*?</table>", re.DOTALL)
+_CODE = re.compile(r"(?<=<code>)[^<]+(?=</code>)")
 _MARKDOWN_NEVER_ACTS_ON = frozenset(" .,:;/()-+×÷=")
 
 
@@ -83,10 +84,15 @@ def as_text(text: str) -> str:
 
 
 def reachable_tables(html: str) -> str:
-    """Returns a written page's HTML with its tables as the generated ones are: in a box that scrolls and takes the focus."""
+    """Returns a written page's HTML with its tables as the generated ones are: in a box that scrolls and takes the focus.
+
+    Where a column is narrow an address breaks after its slashes, not within a name.
+    """
     numbers = count(1)
     opened = _PLAIN_TABLE.sub(
         lambda _: f'<div class="kv-scroll" tabindex="0" role="region" aria-label="Table {next(numbers)}">{_OPENED}',
         html,
     )
-    return _OPENED_TO_END.sub(r"\g<0></div>", opened)
+    return _OPENED_TO_END.sub(
+        lambda table: _CODE.sub(lambda code: code[0].replace("/", "/<wbr>"), table[0]) + "</div>", opened
+    )

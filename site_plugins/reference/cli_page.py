@@ -31,7 +31,7 @@ def cli_page() -> str:
         front_matter(meta),
         "# Command reference\n",
         f"{_LEAD} {capitalised(EXIT_CODES)}.\n",
-        _defined((f"kvcore {name}", command.description or "") for name, command in named),
+        _defined((f"kvcore {name}", capitalised(text)) for name, text in _summaries(parser)),
         _flags(action for _, actions in _groups(parser)[1:2] for action in actions),
         *(part for name, command in named for part in _command(f"kvcore {name}", name, command, shared)),
         f"## Request flags {{#{_SHARED}}}\n",
@@ -47,6 +47,13 @@ def commands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Ar
     for action in parser._actions:  # noqa: SLF001 - argparse has no public way to list subcommands
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             yield from action.choices.items()
+
+
+def _summaries(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+    """Yields a parser's commands with the line its help has for each."""
+    for action in parser._actions:  # noqa: SLF001
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            yield from ((item.dest, item.help or "") for item in action._choices_actions)  # noqa: SLF001
 
 
 def _command(

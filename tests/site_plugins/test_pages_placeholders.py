@@ -107,3 +107,9 @@ def test_a_whole_answer_is_kept_for_questions_about_its_sections_and_not_the_oth
     for sections in (("capacity",), ("capacity",), None, ("request",), None):
         answers({"model": "example/dense-8b"}, sections)
     assert asked == [("capacity",), None]
+
+
+def test_an_address_in_a_written_table_breaks_after_its_slashes_alone() -> None:
+    written = reachable_tables("<code>a/b</code><table><td><code>data/v1/x.json</code> a/b</td></table>")
+    assert "<td><code>data/<wbr>v1/<wbr>x.json</code> a/b</td>" in written
+    assert written.startswith("<code>a/b</code>")

@@ -41,7 +41,9 @@ export function bindCompare(host) {
   const item = (/** @type {Fields} */ fields, /** @type {number} */ index) => {
     const line = document.createElement("li");
     const words = document.createElement("span");
-    words.textContent = `${fields.model ?? (fields.layout ? "layout by hand" : "pasted config")} ${summary(fields)}`;
+    words.textContent = [fields.model ?? (fields.layout ? "layout by hand" : "pasted config"), ...inputs(fields)].join(
+      ", ",
+    );
     const remove = button("Remove", () => change(kept.filter((_, other) => other !== index)));
     remove.ariaLabel = `Remove deployment ${index + 1}`;
     const use = button("Put into the form", () => host.fill(fields));
@@ -70,11 +72,10 @@ function button(label, act) {
 }
 
 /** @param {Fields} fields */
-const summary = (fields) =>
+const inputs = (fields) =>
   Object.entries(fields)
     .filter(([name]) => !["model", "config", "layout"].includes(name))
-    .map(([name, value]) => `${name} ${value.slice(0, 40)}`)
-    .join(", ");
+    .map(([name, value]) => `${name} ${value.slice(0, 40)}`);
 
 /** @returns {Fields[]} */
 function remembered() {
