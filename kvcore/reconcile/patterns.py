@@ -162,8 +162,8 @@ PATTERNS: tuple[Pattern, ...] = tuple(
         ),
         (
             "sglang_pool", "sglang", "is allocated",
-            r"KV Cache is allocated\.(?: dtype: (?P<text_pool_dtype>[\w.]+),)? #tokens: (?P<pool_tokens>\d+), "
-            r"(?:KV size: (?P<pool_kv_gib>DECIMAL) GB|K size: (?P<pool_k_gib>DECIMAL) GB, V size: (?P<pool_v_gib>DECIMAL) GB)",
+            r"KV Cache is allocated\.(?: dtype: (?P<text_pool_dtype>[\w.]+),)? #tokens: (?P<pool_tokens>\d+)"
+            r"(?:, KV size: (?P<pool_kv_gib>DECIMAL) GB|, K size: (?P<pool_k_gib>DECIMAL) GB, V size: (?P<pool_v_gib>DECIMAL) GB)?",
         ),
         (
             "sglang_states", "sglang", "is allocated",
@@ -171,7 +171,7 @@ PATTERNS: tuple[Pattern, ...] = tuple(
             r"(?P<conv_state_gib>DECIMAL) ?GB, ssm_state size: (?P<ssm_state_gib>DECIMAL) ?GB",
         ),
         ("sglang_window", "sglang", "layer_tokens", r"full_layer_tokens=(?P<pool_full_tokens>\d+), swa_layer_tokens=(?P<swa_tokens>\d+)"),
-        ("sglang_window", "sglang", "SWAKVPool", r"SWAKVPool mem usage: (?P<swa_pool_gib>DECIMAL) GB"),
+        ("sglang_window", "sglang", "SWAKVPool", r"SWAKVPool mem usage: (?P<swa_pool_gib>DECIMAL) GB(?:, swa size: (?P<swa_tokens>\d+), full size: (?P<pool_full_tokens>\d+))?"),
         ("sglang_before", "sglang", "avail mem", r"Load weight begin\. avail mem=(?P<available_before_load_gib>DECIMAL) GB"),
         (
             "sglang_after", "sglang", "avail mem",
@@ -240,6 +240,6 @@ MARKS: tuple[bytes, ...] = (
 WORDS_ABOUT: tuple[bytes, ...] = (
     b"vllm serve", b"vllm.entrypoints", b"launch_server", b"sglang serve", b"vLLM Version", b"vllm==", b"vllm-openai",
     b"lmsysorg/sglang:", b"hybrid kv cache manager", b"KV cache manager is disabled",
-    b"is assigned as", b"args: Namespace(", b"  model  ", b"odel: ", b"MODEL: ", b'"MESSAGE":[',
+    b"is assigned as", b"args: Namespace(", b"SWAKVPool", b"  model  ", b"odel: ", b"MODEL: ", b'"MESSAGE":[',
 )  # fmt: skip
 """Texts of what people post around a log, and of collectors; they are looked for in its beginning only, to read fast."""

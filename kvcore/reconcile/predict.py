@@ -122,6 +122,9 @@ def predict(record: LogRecord, request: Mapping[str, Any]) -> Prediction:
     if "num_gpu_blocks_override" in middle:
         # What was read off the log proves nothing about it.
         compared = tuple(replace(item, matches=None) if item.name == "num_gpu_blocks" else item for item in compared)
+    if not decides and not {"gpu", "gpu_memory_gib"} & set(request):
+        # An estimate for a card that was only assumed says nothing about the card that ran.
+        compared = ()
     rows = (*compared, *_weights_row(record, report))
     return Prediction(report=report, rows=rows)
 
