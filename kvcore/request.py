@@ -15,6 +15,9 @@ _FIELDS = {field.name: field for field in REQUEST_FIELDS}
 MOST_ITEMS = 10_000
 """Longest list of a field: one value per layer or stage of the deepest model that is read."""
 
+MOST_NAMED = 20
+"""Unknown fields that are named one by one; an address may hold thousands."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SpeculativeConfig:
@@ -132,12 +135,14 @@ def parse_request(fields: Mapping[str, Any]) -> Request:
     """
     errors: list[FieldError] = []
     values: dict[str, Any] = {}
+    unknown = [name for name, raw in fields.items() if raw is not None and name not in _FIELDS]
+    errors += [_unknown_field(name, fields[name]) for name in unknown[:MOST_NAMED]]
+    if len(unknown) > MOST_NAMED:
+        rule = f"there are {len(unknown) - MOST_NAMED:,} more fields that no request has"
+        errors.append(FieldError("request", shown(unknown[MOST_NAMED]), rule, "Send request fields only."))
     for name, raw in fields.items():
-        if raw is None:
-            continue
         field = _FIELDS.get(name)
-        if field is None:
-            errors.append(_unknown_field(name, raw))
+        if raw is None or field is None:
             continue
         try:
             values[name] = _READERS[field.type](field, raw)

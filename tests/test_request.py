@@ -122,6 +122,14 @@ def test_a_bad_value_is_one_error_with_field_value_rule_and_remedy(
     assert error.remedy
 
 
+def test_of_thousands_of_unknown_fields_a_few_are_named_and_the_rest_counted() -> None:
+    named, others = 20, 2980
+    with pytest.raises(InputError) as refused:
+        parse_request({"model": "org/name", **{f"a{number}": "1" for number in range(named + others)}})
+    assert len(refused.value.errors) == named + 1
+    assert f"{others:,} more" in refused.value.errors[-1].rule
+
+
 def test_an_unknown_field_is_named_with_the_nearest_known_one() -> None:
     (error,) = errors_of(max_modle_len=8192)
 

@@ -67,8 +67,8 @@ others.</p></noscript>
 {command_panel()}
 {form_html(initial, dataclasses.replace(suggestions, defaults=_defaults(reply["report"]["inputs"])))}
 <p class="kv-field__help">Everything is computed in this window, which goes on working without a network until it is
-closed. Nothing is installed for later: there is no service worker, so an old release never answers in place of a new
-one. Without a network at any time: the <code>kvcore</code> command.</p>
+closed; only the first chart needs one, to fetch what draws it. Nothing is installed for later: there is no service worker,
+so an old release never answers in place of a new one. Without a network at any time: the <code>kvcore</code> command.</p>
 <p class="kv-jump"><a href="#answer">See the answer</a></p>
 </div>
 <div class="kv-calculator__answer">
