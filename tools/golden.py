@@ -8,7 +8,6 @@ Usage: ``python -m tools.golden FOLDER``
 """
 
 import json
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -25,6 +24,8 @@ SGLANG_RELEASE = "0.5.23"
 FURTHER = ("further.jsonl", "further-refused.jsonl")
 SGLANG_FURTHER = f"sglang-{SGLANG_RELEASE}-further.jsonl"
 """Points asked one by one later, of other models and flags: kept as they are."""
+VARIANT = "variant__"
+"""Configs of such points that are no published ones but changed by hand: kept too."""
 
 _REQUEST_NAMES = {"available": "kv_cache_memory_bytes", "usage": "usage_context"}
 _FIELD_NAMES = frozenset(field.name for field in REQUEST_FIELDS)
@@ -49,7 +50,9 @@ def main(folder: Path) -> None:
     """Writes every file of the target folder anew."""
     source = folder / "golden"
     used: set[str] = set()
-    shutil.rmtree(TARGET / "configs", ignore_errors=True)
+    for path in (TARGET / "configs").glob("*.json"):
+        if not path.name.startswith(VARIANT):
+            path.unlink()
     release = TARGET / f"vllm-{RELEASE}"
     used |= _write(release / "hopper.jsonl", _vllm_points(source / "vllm", "H100"))
     used |= _write(release / "blackwell.jsonl", _vllm_points(source / "vllm-blackwell", "B200"))
@@ -60,7 +63,8 @@ def main(folder: Path) -> None:
     for kept in (*(release / name for name in FURTHER), TARGET / SGLANG_FURTHER):
         used |= {json.loads(line)["config"] for line in kept.read_text("utf-8").splitlines()}
     for name in sorted(used):
-        _write_config(folder / "configs", name)
+        if not name.startswith(VARIANT):
+            _write_config(folder / "configs", name)
 
 
 def _write(path: Path, points: Iterable[Point]) -> set[str]:
