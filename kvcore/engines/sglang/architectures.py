@@ -147,6 +147,27 @@ None: the class has no such name, and SGLang takes the size of a base tower (SGL
 classes of its `configs` and of transformers 5.19).
 """
 
+TOWERS_BUILT: Mapping[str, tuple[int, int]] = {
+    "Gemma3ForConditionalGeneration": (12, 768),
+    "Glm4vForConditionalGeneration": (24, 1536),
+    "KimiK25ForConditionalGeneration": (27, 1152),
+    "Llama4ForConditionalGeneration": (34, 768),
+    "LlavaForConditionalGeneration": (24, 1024),
+    "Mistral3ForConditionalGeneration": (24, 1024),
+    "Qwen2VLForConditionalGeneration": (24, 3584),
+    "Qwen2_5_VLForConditionalGeneration": (24, 3584),
+    "Qwen3VLForConditionalGeneration": (24, 1152),
+    "Qwen3VLMoeForConditionalGeneration": (24, 1152),
+    "Qwen3_5ForConditionalGeneration": (24, 1152),
+    "Qwen3_5MoeForConditionalGeneration": (24, 1152),
+}
+"""Layers and width of the tower a class builds where the checkpoint states no ``vision_config`` at all."""
+
+TOWERS_LEFT_OUT = frozenset({
+    "Gemma4ForConditionalGeneration", "Gemma4UnifiedForConditionalGeneration", "MuseGlimmerForConditionalGeneration",
+})  # fmt: skip
+"""Classes that build no tower where the checkpoint states none."""
+
 _GEMMA_4_BACKENDS = frozenset({"trtllm_mha", "triton", "fa4"})
 
 ACCEPTED_BACKENDS: Mapping[str, frozenset[str]] = {

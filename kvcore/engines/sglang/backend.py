@@ -127,7 +127,7 @@ def choose_kernels(query: KernelQuery) -> Kernels:
         raise refusal("kv_cache_dtype", query.kv_cache_dtype, rule, "Use fp8_e4m3, or another attention_backend.")
     if backend == "fa3" and query.kv_cache_dtype == "fp8_e5m2":
         backend = "triton"  # SGLang 0.5.23 `_attention_backend_fa3_fp8_fallback`
-    if backend == "fa4" and not query.model.latent and query.major == BLACKWELL and _is_chain(query.drafts):
+    if backend == "fa4" and not query.model.latent and query.major == BLACKWELL and _is_chain(query):
         page = FA4_PAGE
     _check_trees(backend, page, query.drafts)
     return Kernels(attention_backend=backend, page_size=page)
@@ -182,7 +182,7 @@ def _default_backend(query: KernelQuery) -> str:
         if name in known.DEEPSEEK_FAMILY:
             return "trtllm_mla"
         if name == "NemotronHForCausalLM":
-            return "trtllm_mha" if _is_chain(query.drafts) else "triton"
+            return "trtllm_mha" if _is_chain(query) else "triton"
         if name in _BLACKWELL_DEFAULTS:
             return _BLACKWELL_DEFAULTS[name]
     if name in known.BLACKWELL_OF_EVERY_KIND and query.major >= BLACKWELL:
@@ -194,11 +194,11 @@ def _default_backend(query: KernelQuery) -> str:
 
 
 def _generic_backend(query: KernelQuery) -> str:
-    if query.major == HOPPER and (query.model.latent or _is_chain(query.drafts)):
+    if query.major == HOPPER and (query.model.latent or _is_plain(query)):
         return "fa3"
     if query.model.latent:
         return "flashinfer" if query.major == BLACKWELL else "triton"
-    if query.major == BLACKWELL and _is_chain(query.drafts) and (query.drafts is None or query.topk_given):
+    if query.major == BLACKWELL and _is_plain(query) and (query.drafts is None or query.topk_given):
         return "fa4" if query.asymmetric else "trtllm_mha"
     return "triton" if query.model.attention_sinks else "flashinfer"
 
@@ -213,5 +213,13 @@ def _qwen_hybrid_backend(query: KernelQuery) -> str:
     return "triton" if needs_single_tokens or generic != "trtllm_mha" else generic
 
 
-def _is_chain(drafts: Drafts | None) -> bool:
-    return drafts is None or drafts.topk == 1
+def _is_chain(query: KernelQuery) -> bool:
+    """Whether drafts are asked for in no more than one branch; the branches SGLang chooses itself come later."""
+    return query.drafts is None or not query.topk_given or query.drafts.topk == 1
+
+
+def _is_plain(query: KernelQuery) -> bool:
+    """No drafts, or one branch over pages of one token (SGLang 0.5.23 `is_no_spec_infer_or_topk_one`)."""
+    if query.drafts is None or not query.topk_given:
+        return True
+    return query.drafts.topk == 1 and query.page_size in {None, 1}

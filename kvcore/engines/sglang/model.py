@@ -155,13 +155,15 @@ def _is_multimodal(config: ModelConfig, *, enabled: bool | None) -> bool:
         enabled = name not in known.TEXT_ONLY_BY_DEFAULT
         if name in known.MIMO_MULTIMODAL:
             enabled = bool(config.root.get("vision_config")) and bool(config.root.get("audio_config"))
+    if config.root.get("language_model_only"):  # SGLang 0.5.23 `ModelConfig.is_lm_only`
+        return False
     return enabled and (config.is_multimodal or name in known.FLAT_MULTIMODAL)
 
 
 def _vision(config: ModelConfig) -> tuple[int, int] | None:
     tower = config.root.get("vision_config")
     if not isinstance(tower, Mapping):
-        return None
+        return _tower_left_out(config)
     if config.architecture in known.VISION_AS_PLAIN_MAPPING:
         return BASE_VISION_LAYERS, BASE_VISION_WIDTH
     of_class = known.VISION_DEFAULTS.get(config.architecture, (None, None))
@@ -172,6 +174,17 @@ def _vision(config: ModelConfig) -> tuple[int, int] | None:
             rule = "a positive whole number is expected"
             raise config_error(f"vision_config.{key}", value, rule, "Give the config.json unchanged.")
     return layers, width
+
+
+def _tower_left_out(config: ModelConfig) -> tuple[int, int] | None:
+    """What a class builds where the checkpoint states no tower: a default one, or none."""
+    name = config.architecture
+    if name in known.TOWERS_BUILT:
+        return known.TOWERS_BUILT[name]
+    if name in known.VISION_DEFAULTS and name not in known.TOWERS_LEFT_OUT:
+        rule = "kvcore does not know which tower SGLang's class builds where none is stated"
+        raise refusal("vision_config", None, rule, "Give the config.json of the published checkpoint.")
+    return None
 
 
 def _context_length(config: ModelConfig) -> int:

@@ -19,6 +19,8 @@ BASE_LAYERS, BASE_WIDTH = 24, 1024
 VISION_SHARE, PER_DOUBLING = 0.95, 0.1
 GIB = 1 << 30
 LATENT = {key: value for key, value in SPARSE.items() if not key.startswith("index_")}
+EAGLE = {"speculative_algorithm": "EAGLE3", "speculative_draft_config": {**DENSE, "num_hidden_layers": 1}}
+CHAIN = {"speculative_num_steps": 3, "speculative_eagle_topk": 1}
 MIMO = {
     **DENSE,
     "architectures": ["MiMoV2FlashForCausalLM"],
@@ -65,6 +67,23 @@ def test_a_tower_named_otherwise_counts_as_large_as_its_class_says() -> None:
     assert share_of(config) == pytest.approx(expected, rel=1e-12)
 
 
+def test_a_tower_that_is_left_out_counts_where_its_class_builds_one_all_the_same() -> None:
+    layers, width = 24, 1024  # of Pixtral's class, as the base tower
+    mistral: dict[str, object] = {
+        "architectures": ["Mistral3ForConditionalGeneration"],
+        "model_type": "mistral3",
+        "text_config": {**DENSE, "architectures": ["MistralForCausalLM"], "model_type": "mistral"},
+    }
+    times_base = layers * width**2 / (BASE_LAYERS * BASE_WIDTH**2)
+    h100_mib = 81_559
+    without_prefill_graphs = round(1 - (512 + 1.5 * 8192 + 128 + 2 * 256) / h100_mib, 3)
+
+    expected = without_prefill_graphs * VISION_SHARE * (1 - PER_DOUBLING * (times_base - 1))
+
+    assert share_of(mistral) == pytest.approx(expected, rel=1e-12)
+    assert share_of({**mistral, "language_model_only": True}) == share_of(DENSE)
+
+
 def test_prefill_of_muse_glimmer_is_captured_up_to_512_tokens_only() -> None:
     graphs_up_to_512, graphs_up_to_8192, mib_of_a_graph, h100_mib = 8 + 14 + 8, 58, 8, 81_559
     muse = {**WINDOWED, "architectures": ["MuseGlimmerForCausalLM"], "model_type": "muse_glimmer_text"}
@@ -84,6 +103,9 @@ def test_prefill_of_muse_glimmer_is_captured_up_to_512_tokens_only() -> None:
         ({**MIMO, "add_swa_attention_sink_bias": True}, {"gpu": "A100-80"}, "triton", 1),
         ({**MIMO}, {"gpu": "A100-80"}, "flashinfer", 1),
         ({**DENSE, "architectures": ["PixtralForConditionalGeneration"]}, {"gpu": "A100-80"}, "flashinfer", 1),
+        ({**DENSE}, EAGLE, "fa3", 1),
+        ({**DENSE}, {**EAGLE, **CHAIN}, "fa3", 1),
+        ({**DENSE}, {**EAGLE, **CHAIN, "page_size": 16}, "flashinfer", 16),
         ({**HYBRID}, {"gpu": "B200", "page_size": 64}, "triton", 1),
         ({**HYBRID}, {"gpu": "B200", "disable_radix_cache": True, "page_size": 16}, "trtllm_mha", 64),
     ],
@@ -93,6 +115,9 @@ def test_prefill_of_muse_glimmer_is_captured_up_to_512_tokens_only() -> None:
         "sinks",
         "no sinks",
         "Pixtral of plain attention",
+        "drafts by default",
+        "a chain",
+        "a chain over pages",
         "hybrid pages",
         "hybrid without reuse",
     ],
