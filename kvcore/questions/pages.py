@@ -88,7 +88,7 @@ def comparison_page(comparison: Comparison) -> Document:
         for number, report in zip(numbers, comparison.reports, strict=True)
         if report.errors
     )
-    columns = (Column(""), *(Column(number, "right") for number in numbers), Column(""))
+    columns = (Column("What"), *(Column(number, "right") for number in numbers), Column("Difference"))
     rows = tuple(_compare_row(row, "inputs") for row in comparison.inputs)
     rows += tuple(_compare_row(row, "figures") for row in comparison.figures)
     table = Table("Deployments side by side; inputs that agree are left out", columns, rows)

@@ -14,6 +14,8 @@ from tests.browser.pages import START_TIMEOUT, Calculator
 
 pytestmark = pytest.mark.browser
 
+AXE = Path(__file__).resolve().parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+
 DEPLOYMENT: Mapping[str, Any] = {
     "model": "meta-llama/Llama-3.1-8B-Instruct",
     "max_model_len": 32768,
@@ -162,6 +164,24 @@ def test_deployments_are_compared_with_their_differences_named_and_kept_across_a
     calculator.page.locator("[data-kv-part=compare]").evaluate("element => element.open = true")
     calculator.page.get_by_role("button", name="Remove deployment 1").click()
     expect(calculator.page.locator("[data-kv-part=kept] li")).to_have_count(1)
+
+
+def test_the_questions_and_their_answers_have_no_barrier_that_axe_finds(calculator: Calculator) -> None:
+    calculator.open()
+    calculator.page.evaluate("sessionStorage.removeItem('kv-compare')")
+    calculator.open()
+    calculator.page.get_by_role("button", name="Add to comparison").click()
+    for name in ("solve", "mix", "sweep", "iso"):
+        submit(calculator, name)
+    drawings = calculator.page.locator(".kv-further figure svg[role=img][aria-label]")
+    expect(drawings).to_have_count(3, timeout=START_TIMEOUT)
+    calculator.page.locator("[data-kv-part=layout]").evaluate("element => element.open = true")
+    calculator.page.get_by_role("button", name="Edit this").click()
+    expect(calculator.page.locator("[data-kv-row]").first).to_be_visible(timeout=START_TIMEOUT)
+    calculator.page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = calculator.page.evaluate("axe.run().then((found) => found.violations.map((item) => item.id))")
+    assert found == []
+    calculator.page.evaluate("sessionStorage.removeItem('kv-compare')")
 
 
 def test_a_fifth_deployment_is_refused(calculator: Calculator) -> None:

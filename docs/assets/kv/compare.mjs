@@ -47,7 +47,7 @@ export function bindCompare(host) {
     const remove = button("Remove", () => change(kept.filter((_, other) => other !== index)));
     remove.ariaLabel = `Remove deployment ${index + 1}`;
     const use = button("Put into the form", () => host.fill(fields));
-    use.ariaLabel = `Put deployment ${index + 1} into the form`;
+    use.ariaLabel = `Put into the form: deployment ${index + 1}`;
     line.append(words, " ", use, " ", remove);
     return line;
   };

@@ -98,6 +98,10 @@ export async function drawInto(place, spec, title) {
     .runAsync();
   for (const name of ["role", "aria-roledescription", "aria-label"]) stage.removeAttribute(name);
   const svg = stage.querySelector("svg");
+  // Vega calls its groups of marks symbols, which would want a name each; the picture is one, and has one.
+  for (const group of svg?.querySelectorAll("[role]") ?? []) {
+    for (const name of ["role", "aria-roledescription"]) group.removeAttribute(name);
+  }
   svg?.setAttribute("role", "img");
   svg?.setAttribute("aria-label", title);
   place.replaceChildren(stage);
