@@ -8,15 +8,10 @@
  * @param {HTMLElement} element
  * @param {Client} client
  * @param {() => void} askAgain Called when the reader asks for another try.
- * @param {string} [meanwhile] What to know while Python loads.
+ * @param {string} [meanwhile] What to know while Python loads; for a page with an answer whether it is the one asked for.
  * @returns {{say: (text: string) => void}}
  */
-export function bindStatus(
-  element,
-  client,
-  askAgain,
-  meanwhile = "The answer below was computed when this page was built.",
-) {
+export function bindStatus(element, client, askAgain, meanwhile) {
   const line = find(element, "p", HTMLParagraphElement);
   const bar = find(element, "progress", HTMLProgressElement);
   const retry = find(element, "button", HTMLButtonElement);
@@ -36,7 +31,7 @@ export function bindStatus(
       bar.max = Math.max(state.total, 1);
       bar.value = state.loaded;
       const share = state.total ? `: ${megabytes(state.loaded)} of ${megabytes(state.total)} MB` : "";
-      line.textContent = `${state.label}${share}. ${meanwhile}`;
+      line.textContent = `${state.label}${share}. ${meanwhile ?? unanswered()}`;
     } else if (state.phase === "failed") {
       line.textContent = `Python could not be started in this browser: ${state.label}. What you typed is kept.`;
     } else if (state.phase === "ready") {
@@ -49,6 +44,12 @@ export function bindStatus(
     },
   };
 }
+
+/** The built answer is not shown where the address asks another question. */
+const unanswered = () =>
+  document.documentElement.hasAttribute("data-kv-asks")
+    ? "The answer follows."
+    : "The answer below was computed when this page was built.";
 
 /** @param {number} bytes */
 const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
