@@ -46,12 +46,17 @@ def answer_form(form_json: str) -> str:
             whole config.json and may hold ``Infinity`` and ``NaN``.
 
     Returns:
-        As :func:`answer_json`, without ``markdown`` and with no more of ``report`` than the form reads: what is taken
-        away is written when it is taken, by :func:`whole_form`.
+        JSON text with ``blocks`` (the report for a person, each top-level element by itself), ``command`` and as much
+        of ``report`` as the form reads. What is taken away is written when it is taken, by :func:`whole_form`.
     """
     report, request = _asked(form_json, from_form=True)
-    read = {name: to_json(getattr(report, name)) for name in FORM_READS}
-    return _dumps({"report": read, **_shown(render(report), request)})
+    return _for_form(report, request, FORM_READS, html.top_blocks(render(report)))
+
+
+def unfolded_form(form_json: str) -> str:
+    """As :func:`answer_form`, without what is folded and, of ``report``, only ``errors``: what is seen at once, sooner."""
+    report, request = _asked(form_json, from_form=True)
+    return _for_form(report, request, ("errors",), html.unfolded_blocks(render(report)))
 
 
 def whole_form(form_json: str) -> str:
@@ -110,6 +115,11 @@ def _whole(report: Report, request: Mapping[str, Any]) -> dict[str, Any]:
 
 def _shown(page: Document, request: Mapping[str, Any]) -> dict[str, str]:
     return {"html": html.write(page), "command": kvcore_command(request)}
+
+
+def _for_form(report: Report, request: Mapping[str, Any], read: Iterable[str], blocks: list[str]) -> str:
+    told = {name: to_json(getattr(report, name)) for name in read}
+    return _dumps({"report": told, "blocks": blocks, "command": kvcore_command(request)})
 
 
 def _dumps(reply: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kvcore.answer import answer
-from kvcore.browser import FORM_READS, answer_form, answer_json, whole_form
+from kvcore.browser import FORM_READS, answer_form, answer_json, unfolded_form, whole_form
 from kvcore.report.json import to_json
 from kvcore.request_fields import REQUEST_FIELDS
 
@@ -69,7 +69,17 @@ def test_the_form_is_told_of_a_report_what_it_reads_and_no_more() -> None:
     texts = json.dumps({"config": json.dumps(CONFIG), "kv_cache_memory_bytes": str(BUDGET)})
     told, whole = reply(answer_form(texts)), reply(whole_form(texts))
     assert told["report"] == {name: whole["report"][name] for name in FORM_READS}
-    assert (told["html"], told["command"]) == (whole["html"], whole["command"])
+    assert ("\n".join(told["blocks"]), told["command"]) == (whole["html"], whole["command"])
+
+
+def test_what_is_seen_at_once_is_the_whole_answer_without_what_is_folded() -> None:
+    texts = json.dumps({"config": json.dumps(CONFIG), "kv_cache_memory_bytes": str(BUDGET)})
+    seen, whole = reply(unfolded_form(texts)), reply(answer_form(texts))
+    assert seen["report"] == {"errors": []}
+    assert seen["command"] == whole["command"]
+    emptied = [block for block, full in zip(seen["blocks"], whole["blocks"], strict=True) if block != full]
+    assert emptied == [block for block in seen["blocks"] if " data-kv-folded>" in block]
+    assert len(emptied) == sum("<details" in block for block in whole["blocks"]) > 0
 
 
 def test_an_empty_text_is_an_absent_field() -> None:

@@ -29,7 +29,7 @@ def implied_fields(found: Reconciliation) -> Iterator[Block]:
     if rows:
         columns = (Column("Field"), Column("Value"), Column("Read from"))
         table = Table("The request this log implies", columns, rows, id="log-request")
-        yield Details(f"The request this log implies: {len(rows)} fields", (table,))
+        yield Details(f"The request this log implies: {len(rows)} fields", lambda: (table,))
 
 
 def value_text(value: object) -> str:

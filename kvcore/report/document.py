@@ -4,7 +4,7 @@ Nothing in the tree is markup. A string is always text, so a writer that escapes
 tag, a link or a terminal code by what a user typed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -189,11 +189,19 @@ class Layers:
 
 @dataclass(frozen=True)
 class Details:
-    """Blocks folded under a summary; writers that cannot fold print them in full."""
+    """Blocks folded under a summary; writers that cannot fold print them in full.
+
+    ``inside`` makes the blocks when they are wanted: most answers in a browser are read with everything folded.
+    """
 
     summary: str
-    blocks: tuple["Block", ...]
+    inside: Callable[[], tuple["Block", ...]]
     id: str = ""
+
+    @property
+    def blocks(self) -> tuple["Block", ...]:
+        """What is folded."""
+        return self.inside()
 
 
 @dataclass(frozen=True)

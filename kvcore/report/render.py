@@ -13,13 +13,13 @@ Section = Callable[[Report], tuple[Block, ...]]
 
 def folded_derivation(report: Report) -> tuple[Block, ...]:
     """Returns the derivation folded under a count of its steps."""
-    steps = derivation.derivation(report)
+    steps = len(report.derivation)
     if not steps:
         return ()
     return (
         Details(
-            f"{len(steps)} {'step' if len(steps) == 1 else 'steps'}: formula, values put in, result",
-            steps,
+            f"{steps} {'step' if steps == 1 else 'steps'}: formula, values put in, result",
+            lambda: derivation.derivation(report),
             id="derivation-steps",
         ),
     )

@@ -135,4 +135,4 @@ def _without_effect(request: Mapping[str, object], found: Upgrade) -> tuple[Bloc
     columns = (Column("Switch"), Column(f"vLLM {found.from_version}"), Column(f"vLLM {found.to_version}"))
     summary = f"{len(idle)} of {len(found.changes)} switches that differ between the two change nothing here"
     caption = f"Switches without effect on {_condition(request)}"
-    return (Details(summary, (Table(caption, columns, rows),)),)
+    return (Details(summary, lambda: (Table(caption, columns, rows),)),)

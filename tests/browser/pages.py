@@ -71,6 +71,15 @@ class Calculator:
         expect(self.answer).to_have_attribute("data-kv-answered", re.compile(r"\d+"), timeout=START_TIMEOUT)
         expect(self.answer).not_to_have_attribute("aria-busy", "true", timeout=START_TIMEOUT)
 
+    def written(self) -> None:
+        """Waits until the address holds what the form asks, as it does a moment after the last edit."""
+        expect(self.page.locator("[data-kv-unwritten]")).to_have_count(0, timeout=START_TIMEOUT)
+
+    def go_back(self) -> None:
+        """Takes the last step back, once it is in the browser's history."""
+        self.written()
+        self.page.go_back()
+
     def figure(self, path: str) -> str:
         """The exact value of a shown figure."""
         value = self.answer.locator(f'[data-kv="{path}"]').first.get_attribute("value")
@@ -82,7 +91,8 @@ class Calculator:
         return self.page.locator(f"#kv-field-{name}-error").inner_text()
 
     def address(self) -> str:
-        """What the address bar holds."""
+        """What the address bar holds, once it holds what the form asks."""
+        self.written()
         return str(self.page.evaluate("location.href"))
 
     def worker(self) -> Worker:

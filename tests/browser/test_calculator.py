@@ -74,6 +74,38 @@ def test_a_remark_that_comes_with_an_answer_leaves_the_rest_as_it_was(calculator
     assert sources.evaluate("table => table.kept")
 
 
+def test_what_is_folded_holds_no_figure_of_an_earlier_question(calculator: Calculator) -> None:
+    calculator.open(f"?model={MODEL}&tensor_parallel_size=2").wait()
+    folded = calculator.answer.locator(":scope > details")
+    expect(folded.locator("[data-kv='layout.bytes_per_token']").first).to_be_attached()
+    texts = calculator.page.evaluate(
+        """async () => {
+            const answer = document.querySelector("[data-kv-part=answer]");
+            const control = document.querySelector("[name=tensor_parallel_size]");
+            const next = new Promise((resolve) => new MutationObserver(resolve)
+                .observe(answer, { attributes: true, attributeFilter: ["data-kv-answered"] }));
+            control.value = "4";
+            control.dispatchEvent(new Event("input", { bubbles: true }));
+            await next;
+            return [...answer.querySelectorAll(":scope > details")].map((item) => item.querySelectorAll("data").length);
+        }"""
+    )
+    assert texts
+    assert set(texts) == {0}
+    # A moment later they are there, without having been asked for.
+    bytes_per_token = folded.locator("[data-kv='layout.bytes_per_token']").first
+    expect(bytes_per_token).to_have_attribute("value", calculator.figure("layout.bytes_per_token"))
+
+
+def test_what_stands_open_is_answered_with_the_rest(calculator: Calculator) -> None:
+    calculator.open(f"?model={MODEL}&tensor_parallel_size=2").wait()
+    calculator.answer.locator("#inputs > summary").click()
+    calculator.set(tensor_parallel_size="4")
+    given = calculator.answer.locator("#inputs [data-kv='inputs.tensor_parallel_size.value']")
+    expect(given).to_be_visible()
+    assert given.get_attribute("value") == "4"
+
+
 def test_a_pasted_config_gives_the_engine_figures_and_its_address_gives_them_again(calculator: Calculator) -> None:
     calculator.open()
     calculator.set(config=json.dumps(CONFIG), **QUESTION)

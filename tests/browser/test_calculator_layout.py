@@ -71,7 +71,7 @@ def test_a_changed_size_is_answered_marked_and_survives_a_reload_and_a_step_back
     shows(calculator, changed(1, entry_bytes="1024"))
     expect(panel.get_by_label("Entry or state, part 2")).to_have_value("1024", timeout=START_TIMEOUT)
 
-    calculator.page.go_back()
+    calculator.go_back()
     shows(calculator, by_hand())
     expect(panel.get_by_label("Entry or state, part 2")).to_have_value("2048", timeout=START_TIMEOUT)
 

@@ -82,10 +82,10 @@ def test_a_change_is_one_step_back_and_one_step_forward(calculator: Calculator) 
     calculator.open(f"?model={MODEL}&max_model_len=8192&available_kv_cache_gib=20").wait()
     calculator.set(kv_cache_dtype="fp8")
     calculator.set(tensor_parallel_size="4")
-    calculator.page.go_back()
+    calculator.go_back()
     expect(calculator.field("tensor_parallel_size")).to_have_value("")
     expect(calculator.field("kv_cache_dtype")).to_have_value("fp8")
-    calculator.page.go_back()
+    calculator.go_back()
     expect(calculator.field("kv_cache_dtype")).to_have_value("")
     calculator.page.go_forward()
     expect(calculator.field("kv_cache_dtype")).to_have_value("fp8")
@@ -113,6 +113,39 @@ def test_an_edit_survives_a_reload_in_the_moment_after_it(calculator: Calculator
     reload_right_after_typing(calculator, "tensor_parallel_size", "4")
     expect(calculator.field("tensor_parallel_size")).to_have_value("4")
     assert parse_qs(urlsplit(calculator.address()).query) == {"model": [MODEL], "tensor_parallel_size": ["4"]}
+
+
+def test_of_two_edits_in_one_moment_a_reload_keeps_the_second(calculator: Calculator) -> None:
+    calculator.open(f"?model={MODEL}&tensor_parallel_size=2")
+    calculator.set_without_waiting(max_model_len="4096")
+    reload_right_after_typing(calculator, "max_model_len", "8192")
+    expect(calculator.field("max_model_len")).to_have_value("8192")
+    expect(calculator.page).to_have_url(re.compile("max_model_len=8192"))
+
+
+def test_what_was_kept_for_a_reload_is_not_taken_for_another_address(calculator: Calculator) -> None:
+    calculator.open(f"?model={MODEL}&tensor_parallel_size=2")
+    reload_right_after_typing(calculator, "tensor_parallel_size", "4")
+    calculator.written()
+    calculator.page.goto(f"{calculator.origin}/calculator/?model={MODEL}&tensor_parallel_size=8")
+    expect(calculator.page.locator("[data-kv-bound]")).to_be_attached(timeout=START_TIMEOUT)
+    expect(calculator.field("tensor_parallel_size")).to_have_value("8")
+
+
+def test_edits_of_two_fields_in_one_moment_are_two_steps(calculator: Calculator) -> None:
+    calculator.open(f"?model={MODEL}&available_kv_cache_gib=20").wait()
+    calculator.page.evaluate(
+        """() => {
+            for (const [name, text] of [["max_model_len", "8192"], ["max_num_seqs", "64"]]) {
+                const control = document.querySelector(`[name=${name}]`);
+                control.value = text;
+                control.dispatchEvent(new Event("input", {bubbles: true}));
+            }
+        }"""
+    )
+    calculator.go_back()
+    expect(calculator.field("max_num_seqs")).to_have_value("")
+    expect(calculator.field("max_model_len")).to_have_value("8192")
 
 
 def test_of_edits_in_quick_succession_the_address_holds_the_last(calculator: Calculator) -> None:

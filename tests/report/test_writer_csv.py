@@ -20,7 +20,7 @@ def test_tables_are_parted_by_an_empty_line() -> None:
 
 
 def test_folded_tables_are_written_and_prose_is_not() -> None:
-    folded = Document((Paragraph(("prose",)), Details("inputs", (TABLE,))))
+    folded = Document((Paragraph(("prose",)), Details("inputs", lambda: (TABLE,))))
     assert writer.write(folded) == writer.write(Document((TABLE,)))
 
 

@@ -2,27 +2,22 @@
  * The calculator page: address → form → worker → answer. It moves texts; every number comes from kvcore.
  *
  * @import { Host } from "./host.mjs"
- * @import { FieldError, Reply } from "./protocol.mjs"
+ * @import { Door, FieldError, Reply } from "./protocol.mjs"
  */
 import { carriedField, readCarried, readQuery } from "./address.mjs";
+import { Answer } from "./answer.mjs";
 import { bundleAddress } from "./bundle.mjs";
-import { carry } from "./charts.mjs";
 import { windowClient } from "./client.mjs";
 import { Course } from "./course.mjs";
 import { bindEmbed } from "./embed.mjs";
 import { bindFile } from "./file.mjs";
 import { fillForm, readForm, resetForm, setSource, showEngine, showErrors, sourceTyped, tooLong } from "./form.mjs";
-import { showChanged, shownFragment } from "./fragment.mjs";
 import { describe, texts } from "./host.mjs";
 import { compareWithLink } from "./link.mjs";
 import { offerWhatApplies } from "./offer.mjs";
 import { bindStatus } from "./status.mjs";
 import { bindTakeAway } from "./takeaway.mjs";
-
-/** A browser takes only so many addresses in a while: of edits closer than this the first and the last are written. */
-const DEBOUNCE = 80;
-/** What is asked besides waits this long, so that it never stands between a keystroke and its answer. */
-const PAUSE = 300;
+import { takeUnwritten } from "./unwritten.mjs";
 
 /**
  * Binds one built calculator. Safe to call again for the same element.
@@ -36,23 +31,12 @@ export function bindCalculator(root) {
 }
 
 class Calculator {
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #timer;
-  /** How often the form was edited, and when it was last, in milliseconds. */
-  #edits = 0;
-  #edited = -DEBOUNCE;
   /** Whether Python is at a question of the form. */
   #isAsking = false;
   /** Whether the form has changed since. */
   #isStale = false;
-  /** Whether what the form asks now is answered, and stands in the address. */
-  #isAnswered = true;
-  #isWritten = true;
   /** Fields of the address that the form does not have; kvcore names them in its errors. @type {Map<string, string>} */
   #unknown = new Map();
-  #course = new Course();
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #pause;
   /** @type {((reply: Reply) => unknown)[]} */
   #listeners = [];
   /** The latest answer the listeners were told of. @type {Reply | undefined} */
@@ -63,7 +47,14 @@ class Calculator {
     this.root = root;
     this.form = /** @type {HTMLFormElement} */ (this.#part("form"));
     this.answer = this.#part("answer");
+    this.course = new Course(root, this.form);
     this.client = windowClient(bundleAddress(root.dataset.kvBundle));
+    this.shown = new Answer(
+      this.answer,
+      (door, fields) => this.#reply(door, fields),
+      (reply) => this.#tell(reply),
+      (error) => this.status.say(noAnswer(error)),
+    );
     this.status = bindStatus(this.#part("status"), this.client, () => this.#ask());
     this.host = this.#host();
     this.takeAway = bindTakeAway(this.#part("takeaway"), this.host);
@@ -71,7 +62,6 @@ class Calculator {
     void import("./further.mjs").then(({ bindFurther }) => bindFurther(this.host, (text) => this.#take(text)));
     bindFile(this.form, () => this.#changed());
     this.form.addEventListener("input", (event) => this.#changed(event));
-    this.form.addEventListener("change", () => this.#course.commit());
     this.form.addEventListener("click", (event) => this.#use(event.target));
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -146,20 +136,23 @@ class Calculator {
    * @param {boolean} answered Whether another answer may be shown now.
    */
   async #restore(answered) {
+    if (answered) this.course.follow();
     const address = new URL(location.href);
-    const query = readQuery(address);
+    const typed = answered ? undefined : takeUnwritten();
+    const query = typed ?? readQuery(address);
     const errors = [];
     try {
-      const carried = await readCarried(address);
+      const carried = typed ? undefined : await readCarried(address);
       if (carried !== undefined) query.set(...carried);
     } catch (error) {
       errors.push(damagedLink(carriedField(address.hash) ?? "config", error));
     }
     this.#unknown = new Map();
-    document.documentElement.toggleAttribute("data-kv-asks", query.size > 0);
+    document.documentElement.toggleAttribute("data-kv-asks", query.size > 0 && !answered);
     if (query.size > 0) this.#unknown = fillForm(this.form, query);
     else resetForm(this.form);
     showEngine(this.form);
+    if (typed) this.course.keep();
     if (errors.length > 0) this.status.say(showErrors(this.form, errors).map(describe).join(" "));
     else if (query.size > 0 || answered) await this.#ask();
     void compareWithLink(this.host, address);
@@ -174,23 +167,9 @@ class Calculator {
       sourceTyped(this.form, target.name);
     showEngine(this.form);
     this.#part("notice").replaceChildren();
-    this.#course.edit(target);
     this.answer.ariaBusy = "true";
-    this.#isWritten = false;
     void this.#ask();
-    clearTimeout(this.#timer);
-    const [edit, now] = [++this.#edits, performance.now()];
-    // At once where it may be, so that a reload in the next moment has it.
-    if (now - this.#edited >= DEBOUNCE) void this.#write(edit);
-    else this.#timer = setTimeout(() => void this.#write(edit), DEBOUNCE);
-    this.#edited = now;
-  }
-
-  /** @param {number} edit The edit after which the form is written. */
-  async #write(edit) {
-    await this.#course.write(this.form);
-    this.#isWritten = this.#edits === edit;
-    this.#rest();
+    this.course.edit(target);
   }
 
   /**
@@ -233,55 +212,41 @@ class Calculator {
   async #askNow() {
     const fields = this.host.fields();
     const errors = tooLong(fields);
-    this.#isAnswered = errors.length > 0;
-    if (this.#isAnswered) {
-      this.#rest();
+    if (errors.length > 0) {
+      this.answer.ariaBusy = "false";
       this.status.say(showErrors(this.form, errors).map(describe).join(" ") || "See the marked field.");
       return;
     }
     this.answer.ariaBusy = "true";
     try {
-      const text = await this.client.ask("calculator", "answer_form", JSON.stringify(fields));
-      if (text === undefined || !this.root.isConnected) return;
-      this.#show(JSON.parse(text), fields);
-      this.#isAnswered = true;
-      this.#rest();
+      const reply = await this.shown.to(fields);
+      if (reply === undefined) return;
+      const elsewhere = showErrors(this.form, reply.report.errors);
+      this.takeAway.show(reply, fields);
+      offerWhatApplies(this.form, reply.report);
+      const problem = reply.report.errors.length > 0;
+      this.status.say(problem ? elsewhere.map(describe).join(" ") || "See the marked field." : "Answer updated.");
     } catch (error) {
-      this.#isAnswered = true;
-      this.#rest();
-      this.status.say(`No answer: ${error instanceof Error ? error.message : String(error)}`);
+      this.status.say(noAnswer(error));
     }
-  }
-
-  /** The answer is at rest once it is shown and a reload would ask for it again. */
-  #rest() {
-    if (this.#isAnswered && this.#isWritten) this.answer.ariaBusy = "false";
+    this.answer.ariaBusy = "false";
   }
 
   /**
-   * @param {Reply} reply
-   * @param {Record<string, string>} fields The question it answers.
+   * @param {Door} door
+   * @param {Record<string, string>} fields
+   * @returns {Promise<Reply | undefined>}
    */
-  #show(reply, fields) {
-    const elsewhere = showErrors(this.form, reply.report.errors);
-    const content = shownFragment(reply.html);
-    const open = new Set([...this.answer.querySelectorAll("details[open]")].map((item) => item.id));
-    for (const item of content.querySelectorAll("details")) if (item.id && open.has(item.id)) item.open = true;
-    carry(this.answer, content);
-    showChanged(this.answer, content);
-    const answers = Number(this.answer.dataset.kvAnswered ?? 0);
-    this.answer.dataset.kvAnswered = String(answers + 1);
-    // The browser went there before there was an answer.
-    if (answers === 0 && scrollY === 0) document.getElementById(location.hash.slice(1))?.scrollIntoView();
-    this.takeAway.show(reply, fields);
+  async #reply(door, fields) {
+    const text = await this.client.ask("calculator", door, JSON.stringify(fields));
+    return text === undefined || !this.root.isConnected ? undefined : JSON.parse(text);
+  }
+
+  /** @param {Reply} reply Whole. */
+  #tell(reply) {
+    this.#told = reply;
     offerWhatApplies(this.form, reply.report);
-    clearTimeout(this.#pause);
-    this.#pause = setTimeout(() => {
-      this.#told = reply;
-      if (this.root.isConnected) for (const listener of this.#listeners) listener(reply);
-    }, PAUSE);
-    const problem = reply.report.errors.length > 0;
-    this.status.say(problem ? elsewhere.map(describe).join(" ") || "See the marked field." : "Answer updated.");
+    for (const listener of this.#listeners) listener(reply);
   }
 
   /** The worker costs megabytes: it starts when someone turns to the form, or when the browser has nothing to do. */
@@ -297,6 +262,9 @@ class Calculator {
     if (this.client.state.phase === "idle") this.client.start();
   }
 }
+
+/** @param {unknown} error */
+const noAnswer = (error) => `No answer: ${error instanceof Error ? error.message : String(error)}`;
 
 /**
  * @param {string} field

@@ -4,24 +4,72 @@
  */
 import { fragmentOf, keptFragment, writeAddress } from "./address.mjs";
 import { isInitial, readForm } from "./form.mjs";
+import { keepUnwritten } from "./unwritten.mjs";
 
-/** Counts writes and knows what is being edited. */
+/**
+ * Milliseconds after the last edit the address is written. Writing it costs a browser more than an answer, and browsers
+ * take only so many in a while.
+ */
+const SETTLED = 150;
+
+/** Says on the calculator that what its form asks does not stand in the address yet. */
+const UNWRITTEN = "data-kv-unwritten";
+
+/** @typedef {{fields: Map<string, string>, isInitial: boolean, isNew: boolean}} Step */
+
 export class Course {
-  /** Counts writes, so that a slow compression cannot overwrite a newer address. */
-  #edition = 0;
+  /** What the form asked after the latest edit, until it is written. @type {Step | undefined} */
+  #step;
+  /** Writes follow each other: folding a config takes a while. @type {Promise<void>} */
+  #written = Promise.resolve();
   /** @type {unknown} */
   #edited;
   #isNew = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {HTMLFormElement} form
+   */
+  constructor(root, form) {
+    this.root = root;
+    this.form = form;
+    // Whoever goes elsewhere, to the address or by a link, finds it written.
+    form.addEventListener("focusout", () => this.write());
+    form.addEventListener("change", () => this.commit());
+    const leaving = ["beforeunload", "pagehide"];
+    const left = () => {
+      if (!root.isConnected) for (const event of leaving) removeEventListener(event, left);
+      else if (root.hasAttribute(UNWRITTEN)) {
+        // A reload that has begun may ask for the address as it was or as it is written now.
+        keepUnwritten(readForm(form));
+        this.write();
+      }
+    };
+    for (const event of leaving) addEventListener(event, left);
+  }
 
   /**
    * Notes an edit. The first edit of a control, and every edit without one, begins a new step.
    *
-   * @param {EventTarget | null | undefined} control
+   * @param {EventTarget | null} [control]
    */
   edit(control) {
-    if (control && control === this.#edited) return;
-    this.#edited = control;
-    this.#isNew = true;
+    if (!control || control !== this.#edited) {
+      this.write();
+      this.#edited = control;
+      this.#isNew = true;
+    }
+    this.keep();
+  }
+
+  /** Has what the form asks written soon, without a step of its own. */
+  keep() {
+    this.#step = { fields: readForm(this.form), isInitial: isInitial(this.form), isNew: this.#isNew };
+    this.root.setAttribute(UNWRITTEN, "");
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.write(), SETTLED);
   }
 
   /** The control was left or its choice made: another edit of it is another step. */
@@ -29,23 +77,35 @@ export class Course {
     this.#edited = undefined;
   }
 
-  /**
-   * Writes the question into the address, so that a reload or a shared link asks it again.
-   *
-   * @param {HTMLFormElement} form
-   */
-  async write(form) {
-    const edition = ++this.#edition;
-    const fields = isInitial(form) ? new Map() : readForm(form);
+  /** The form follows the address: what was not written is given up. */
+  follow() {
+    this.#step = undefined;
+    clearTimeout(this.#timer);
+    this.root.removeAttribute(UNWRITTEN);
+  }
+
+  /** Writes what is not written yet, so that a reload or a shared link asks it again. */
+  write() {
+    const step = this.#step;
+    if (!step) return;
+    this.#step = undefined;
+    this.#isNew = false;
+    clearTimeout(this.#timer);
+    this.#written = this.#written.then(() => this.#put(step));
+  }
+
+  /** @param {Step} step */
+  async #put(step) {
+    const fields = step.isInitial ? new Map() : step.fields;
     const name = fields.has("config") ? "config" : "layout";
     const carried = fields.get(name);
     fields.delete(name);
     const fragment = carried === undefined ? "" : ((await fragmentOf(name, carried)) ?? keptFragment(name, carried));
-    if (edition !== this.#edition || !form.isConnected) return;
+    if (!this.form.isConnected) return;
     const address = writeAddress(new URL(location.href), fields, fragment);
     const isOther = address !== location.pathname + location.search + location.hash;
-    if (this.#isNew && isOther) history.pushState(history.state, "", address);
+    if (step.isNew && isOther) history.pushState(history.state, "", address);
     else history.replaceState(history.state, "", address);
-    this.#isNew = false;
+    this.root.toggleAttribute(UNWRITTEN, this.#step !== undefined);
   }
 }

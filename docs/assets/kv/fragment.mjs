@@ -47,6 +47,34 @@ function isAllowed(name) {
 /** @param {string} href */
 const safeLink = (href) => /^(?:#|\.{0,2}\/|https:\/\/|[\w-]+\/)/.test(href);
 
+/** What kvcore wrote for the children of a place, one text each. @type {WeakMap<Element, string[]>} */
+const written = new WeakMap();
+
+/**
+ * Shows an answer's blocks in a place. A block that reads as it did is left alone: most changes move few of them.
+ *
+ * @param {Element} place
+ * @param {string[]} blocks One element each.
+ * @param {(content: DocumentFragment) => void} [prepare] Called with what is about to be shown.
+ */
+export function showBlocks(place, blocks, prepare) {
+  const before = written.get(place) ?? [];
+  const shown = [...place.children];
+  const isPaired = before.length === blocks.length && shown.length === blocks.length;
+  written.set(place, blocks);
+  const parsed = (/** @type {string} */ html) => {
+    const content = shownFragment(html);
+    prepare?.(content);
+    return content;
+  };
+  if (!isPaired) showChanged(place, parsed(blocks.join("\n")));
+  else {
+    for (const [index, html] of blocks.entries()) {
+      if (html !== before[index]) become(shown[index], parsed(html).firstElementChild ?? undefined);
+    }
+  }
+}
+
 /**
  * Makes the nodes of a place those of an answer and leaves alone what stays the same: a change of one input moves few
  * figures, and what is not touched is not laid out anew, and keeps its focus and its scrolling.
@@ -54,7 +82,7 @@ const safeLink = (href) => /^(?:#|\.{0,2}\/|https:\/\/|[\w-]+\/)/.test(href);
  * @param {Element} place
  * @param {ParentNode} content
  */
-export function showChanged(place, content) {
+function showChanged(place, content) {
   const shown = [...place.childNodes];
   const fresh = [...content.childNodes];
   // What came or went stands between as much as can be paired from the front and from the back.

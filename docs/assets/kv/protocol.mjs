@@ -8,7 +8,7 @@
  * @property {string} snapshot Address of Python's memory; empty to start without.
  * @property {Record<string, number>} bytes Size of each file the worker fetches, by name, before transfer compression.
  *
- * @typedef {"answer_json" | "answer_form" | "whole_form" | "reconcile_json"} MainDoor A function of kvcore.browser.
+ * @typedef {"answer_json" | "answer_form" | "unfolded_form" | "whole_form" | "reconcile_json"} MainDoor A function of kvcore.browser.
  * @typedef {"solve_json" | "compare_json" | "sweep_json" | "iso_json" | "mix_json" | "command_json" | "link_json" |
  *   "changes_json" | "layout_json" | "chart_json"} FurtherDoor A function of kvcore.browser_questions, imported when it is first asked.
  * @typedef {MainDoor | FurtherDoor} Door The function that is asked.
@@ -42,9 +42,9 @@
  * @typedef {Boot | Question} ToWorker
  * @typedef {Progress | Ready | Failed | Answer | Refused} FromWorker
  *
- * @typedef {object} Reply What kvcore.browser returns, parsed.
+ * @typedef {object} Reply What kvcore.browser answers a form with, parsed.
  * @property {Record<string, unknown> & {errors: FieldError[]}} report What the form reads of it.
- * @property {string} html
+ * @property {string[]} blocks The answer as HTML, one element each.
  * @property {string} command
  *
  * @typedef {object} FieldError

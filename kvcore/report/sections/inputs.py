@@ -17,13 +17,14 @@ def inputs(report: Report) -> tuple[Block, ...]:
         return ()
     given = [item for item in report.inputs.items() if item[1].origin == "given"]
     others = [item for item in report.inputs.items() if item[1].origin != "given"]
-    table = Table(
-        f"Inputs, and the defaults {engine_name(report)} takes for the rest",
-        (Column("Field"), Column("Value"), Column("Origin"), Column("Why")),
-        tuple(_row(field, item) for field, item in [*given, *others]),
-        id="inputs-table",
-    )
-    return (Details(f"Inputs: {len(given)} given, {len(others)} by default", (table,), id="inputs"),)
+
+    def table() -> tuple[Block, ...]:
+        caption = f"Inputs, and the defaults {engine_name(report)} takes for the rest"
+        columns = (Column("Field"), Column("Value"), Column("Origin"), Column("Why"))
+        rows = tuple(_row(field, item) for field, item in [*given, *others])
+        return (Table(caption, columns, rows, id="inputs-table"),)
+
+    return (Details(f"Inputs: {len(given)} given, {len(others)} by default", table, id="inputs"),)
 
 
 def given_inputs(report: Report) -> tuple[Block, ...]:

@@ -24,7 +24,7 @@ def layout(report: Report) -> tuple[Block, ...]:
         Paragraph((f"{capitalised(found.attention_kind)}. ", *_totals(found))),
         *_picture(found),
         _parts_table(report, found),
-        Details("The arithmetic from the config, factor by factor", (_arithmetic_table(found),)),
+        Details("The arithmetic from the config, factor by factor", lambda: (_arithmetic_table(found),), id="factors"),
     )
 
 

@@ -23,7 +23,7 @@ def moves(report: Report) -> tuple[Block, ...]:
     if report.budget is None or report.budget.kind != "given" or value_of(report, "kv_cache_memory_bytes") is not None:
         return ()
     warning = "A budget logged under one context length, batch size or engine version does not hold under another."
-    return (Note("info", (warning,)), Details("The terms that move", (_table(report),), id="budget-moves"))
+    return (Note("info", (warning,)), Details("The terms that move", lambda: (_table(report),), id="budget-moves"))
 
 
 def _table(report: Report) -> Table:

@@ -54,6 +54,16 @@ def blocks(items: Iterable[Block]) -> str:
     return "\n".join(lines)
 
 
+def top_blocks(document: Document) -> list[str]:
+    """Returns each block of a document as HTML: one element each, so that a page can tell which ones changed."""
+    return [block(item) for item in document.blocks]
+
+
+def unfolded_blocks(document: Document) -> list[str]:
+    """As :func:`top_blocks`, but empty where something is folded: marked, so that a page asks for it."""
+    return [_details(item, "") if isinstance(item, Details) else block(item) for item in document.blocks]
+
+
 def block(item: Block) -> str:  # noqa: PLR0911 - one case per kind of block
     """Returns one block as HTML."""
     match item:
@@ -74,11 +84,8 @@ def block(item: Block) -> str:  # noqa: PLR0911 - one case per kind of block
             return picture.shares(title, segments, figures, name, chart_tools() if name else "")
         case Layers(title, cells):
             return picture.layers(title, cells)
-        case Details(summary, inner, anchor):
-            mark = f' id="{escape(anchor)}"' if anchor else ""
-            return (
-                f'<details class="kv-details"{mark}><summary>{escape(summary)}</summary>\n{blocks(inner)}\n</details>'
-            )
+        case Details():
+            return _details(item, f"\n{blocks(item.blocks)}\n")
         case Chart():
             return chart_figure(item)
 
@@ -137,6 +144,12 @@ def _figure(figure: Figure) -> str:
     if figure.href:
         number = f'<a href="{escape(figure.href)}">{number}</a>'
     return f'{number} <span class="kv-unit">{escape(figure.unit)}</span>' if figure.unit else number
+
+
+def _details(details: Details, inner: str) -> str:
+    anchor = f' id="{escape(details.id)}"' if details.id else ""
+    mark = "" if inner else " data-kv-folded"
+    return f'<details class="kv-details"{anchor}{mark}><summary>{escape(details.summary)}</summary>{inner}</details>'
 
 
 def _table(table: Table) -> str:

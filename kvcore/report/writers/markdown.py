@@ -77,8 +77,8 @@ def _block(item: Block) -> str:  # noqa: PLR0911 - one case per kind of block
             return f"{escaped(title)}\n\n{listed}"
         case Layers():
             return ""
-        case Details(summary, blocks, _):
-            return f"**{escaped(summary)}**\n\n{_blocks(blocks)}"
+        case Details(summary):
+            return f"**{escaped(summary)}**\n\n{_blocks(item.blocks)}"
         case Chart(title, _, table):
             return f"{escaped(title)}\n\n{_table(table)}"
 

@@ -61,8 +61,8 @@ def _block(item: Block) -> list[str]:  # noqa: PLR0911 - one case per kind of bl
         case Layers():
             # The layout table below the picture says the same; a row of letters would add nothing in a terminal.
             return []
-        case Details(summary, blocks, _):
-            return ["", printable(summary), *_lines(blocks)]
+        case Details(summary):
+            return ["", printable(summary), *_lines(item.blocks)]
         case Chart(title, _, table):
             return [printable(title), *_table(table)]
 
