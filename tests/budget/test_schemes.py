@@ -108,9 +108,10 @@ def test_gpt_oss_runs_on_the_kernel_of_gpu_and_release(
     assert gpt_oss_padding(Platform(capability=capability, release=release)) == padding
 
 
-def quantized(section: dict[str, Any]) -> Any:
+def quantized(section: dict[str, Any], model_type: str = "llama") -> Any:
     config = {
-        "architectures": ["LlamaForCausalLM"], "model_type": "llama", "num_hidden_layers": 1, "quantization_config": section
+        "architectures": ["LlamaForCausalLM"], "model_type": model_type, "num_hidden_layers": 1,
+        "quantization_config": section,
     }  # fmt: skip
     return read_quantization(read_config(config), Platform())
 
@@ -136,6 +137,19 @@ def test_modules_are_left_unquantized_as_the_checkpoint_lists_them(
 
     assert (scheme is None) == (expected is None)
     assert scheme is None or scheme.name.startswith(expected)
+
+
+@pytest.mark.parametrize(("model_type", "is_quantized"), [("qwen3_moe", True), ("deepseek_v4", False)])
+def test_experts_are_targeted_by_the_names_their_class_gives_projections(
+    model_type: str, *, is_quantized: bool
+) -> None:
+    """DeepSeek V4's experts are w1, w2 and w3 to the engine, which a target that ends on gate_proj does not name."""
+    weights = {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16}
+    group = {"format": "nvfp4-pack-quantized", "targets": ["re:.*ffn.*(gate|up|down)_proj$"], "weights": weights}
+    section = {"quant_method": "compressed-tensors", "config_groups": {"group_0": group}}
+    scheme = quantized(section, model_type).scheme("model.layers.3.ffn.experts", "experts")
+
+    assert (scheme is not None) is is_quantized
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,12 @@ NVFP4_GROUP = 16
 CACHE_SCALES = 3 * (4 + 2)
 """A float32 scale and a 16-bit zero point for each of queries, keys and values."""
 
+EXPERT_PROJECTIONS: Mapping[str, str] = {
+    **dict.fromkeys(("deepseek_v4", "lfm2_moe", "minimax_m2", "mixtral", "phimoe"), "w1"),
+    "nemotron_h": "up_proj",
+}
+"""An expert's projection by the name targets are held against, where it is not ``gate_proj`` (vLLM 0.33.0 `ckpt_names`)."""
+
 
 def read_compressed_tensors(section: Mapping[str, Any], config: ModelConfig, kernels: Kernels) -> Quantization:
     """The scheme of each module (vLLM 0.33.0 `CompressedTensorsConfig.get_scheme`).
@@ -39,9 +45,10 @@ def read_compressed_tensors(section: Mapping[str, Any], config: ModelConfig, ker
         raise unknown_scheme("sparsity_config", section.get("sparsity_config"))
     ignored = regular(names_of(section, "ignore"))
     targets = [_group(name, group, section, kernels) for name, group in groups.items()]
+    expert = EXPERT_PROJECTIONS.get(config.model_type, "gate_proj")
 
     def choose(path: str, kind: str) -> Scheme | None:
-        name = f"{path}.0.gate_proj" if kind == "experts" else path
+        name = f"{path}.0.{expert}" if kind == "experts" else path
         if ignored(name) or ignored(path):
             return None
         for generic, named, scheme in targets:
