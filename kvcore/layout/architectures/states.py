@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from kvcore.layout.architecture import Architecture, CacheBuilder, DraftBuilder
-from kvcore.layout.architectures.wrappers import VISION
+from kvcore.layout.architectures.wrappers import SIGLIP, VISION
 from kvcore.layout.drafts import mtp_layers
 from kvcore.layout.gated_delta_net import olmo_gated_delta_net, qwen_gated_delta_net
 from kvcore.layout.grouped_query import grouped_query
@@ -162,7 +162,9 @@ STATES: Mapping[str, Architecture] = {
         "`models/olmo_hybrid.py`", layer_types_or(olmo_kinds), state=olmo_gated_delta_net, attention=hidden_wide_query
     ),
     "Lfm2ForCausalLM": _lfm2("`models/lfm2.py`", _LFM2_KINDS, short_convolution),
-    "Lfm2VlForConditionalGeneration": _lfm2("`models/lfm2_vl.py`", _LFM2_KINDS, short_convolution),
+    "Lfm2VlForConditionalGeneration": dataclasses.replace(
+        _lfm2("`models/lfm2_vl.py`", _LFM2_KINDS, short_convolution), tower_keys=SIGLIP
+    ),
     "Lfm2MoeForCausalLM": _lfm2("`models/lfm2_moe.py`", layer_types_or(no_layer_types), moe_short_convolution),
     "KimiLinearForCausalLM": _kimi("`models/kimi_k3`", None),
     "KimiK3ForConditionalGeneration": _kimi("`models/kimi_k3`", mtp_layers(latent)),

@@ -26,6 +26,9 @@ TEXT_ARCHITECTURES: Mapping[str, str] = {
 VISION = ("vision_config.num_heads", "vision_config.intermediate_size")
 """Sizes vision towers divide over the ranks (vLLM 0.33.0, for example `Qwen2_5_VisionAttention`)."""
 
+SIGLIP = ("vision_config.num_attention_heads", "vision_config.intermediate_size")
+"""Sizes of CLIP's and SigLIP's encoders and their like (vLLM 0.33.0, for example `SiglipAttention`)."""
+
 WHISPER = ("audio_config.num_attention_heads",)
 """Heads of a Whisper encoder, whose `WhisperAttention` divides them."""
 
@@ -85,18 +88,18 @@ def _always(name: str) -> Callable[[ModelConfig], str]:
 
 
 WRAPPERS: Mapping[str, Architecture] = {
-    "AriaForConditionalGeneration": wrapper("aria", "LlamaForCausalLM", NO_PIPELINE),
+    "AriaForConditionalGeneration": wrapper("aria", "LlamaForCausalLM", NO_PIPELINE, towers=SIGLIP),
     "AudioFlamingo3ForConditionalGeneration": wrapper("audioflamingo3", "Qwen2ForCausalLM"),
     "Blip2ForConditionalGeneration": wrapper("blip2"),
-    "Cohere2VisionForConditionalGeneration": wrapper("cohere2_vision"),
+    "Cohere2VisionForConditionalGeneration": wrapper("cohere2_vision", towers=SIGLIP),
     "DotsOCRForCausalLM": wrapper("dots_ocr", "Qwen2ForCausalLM"),
-    "Eagle2_5_VLForConditionalGeneration": wrapper("eagle2_5_vl"),
+    "Eagle2_5_VLForConditionalGeneration": wrapper("eagle2_5_vl", towers=SIGLIP),
     "Emu3ForConditionalGeneration": wrapper("transformers/multimodal", "LlamaForCausalLM"),
     "Ernie4_5_VLMoeForConditionalGeneration": wrapper("ernie45_vl", "Ernie4_5_MoeForCausalLM"),
     "Exaone4_5_ForConditionalGeneration": wrapper("exaone4_5", "Exaone4ForCausalLM"),
     "FunAudioChatForConditionalGeneration": wrapper("funaudiochat", "Qwen3ForCausalLM"),
     "GLM4VForCausalLM": wrapper("glm4v", "ChatGLMForConditionalGeneration"),
-    "Gemma3ForConditionalGeneration": wrapper("gemma3_mm", "Gemma3ForCausalLM"),
+    "Gemma3ForConditionalGeneration": wrapper("gemma3_mm", "Gemma3ForCausalLM", towers=SIGLIP),
     "Gemma3nForConditionalGeneration": wrapper("gemma3n_mm", "Gemma3nForCausalLM", NO_PIPELINE),
     "Gemma4ForConditionalGeneration": wrapper("gemma4_mm", "Gemma4ForCausalLM"),
     "Gemma4UnifiedForConditionalGeneration": wrapper("gemma4_unified", "Gemma4ForCausalLM"),
@@ -108,7 +111,7 @@ WRAPPERS: Mapping[str, Architecture] = {
     "H2OVLChatModel": wrapper("h2ovl"),
     "HCXVisionV2ForCausalLM": wrapper("hyperclovax_vision_v2"),
     "HunYuanVLForConditionalGeneration": wrapper("transformers/multimodal", "HunYuanDenseV1ForCausalLM"),
-    "Idefics3ForConditionalGeneration": wrapper("idefics3", "LlamaForCausalLM", NO_PIPELINE),
+    "Idefics3ForConditionalGeneration": wrapper("idefics3", "LlamaForCausalLM", NO_PIPELINE, towers=SIGLIP),
     "InternS1ForConditionalGeneration": wrapper("interns1"),
     "InternVLForConditionalGeneration": wrapper("interns1"),
     "IsaacForConditionalGeneration": wrapper("isaac", "Qwen3ForCausalLM"),
@@ -116,10 +119,10 @@ WRAPPERS: Mapping[str, Architecture] = {
     "KeyeVL1_5ForConditionalGeneration": wrapper("keye_vl1_5", "Qwen3ForCausalLM"),
     "LightOnOCRForConditionalGeneration": wrapper("lightonocr"),
     "Llama4ForConditionalGeneration": wrapper("mllama4", "Llama4ForCausalLM"),
-    "LlavaForConditionalGeneration": wrapper("llava"),
-    "LlavaNextForConditionalGeneration": wrapper("llava_next"),
-    "LlavaNextVideoForConditionalGeneration": wrapper("llava_next_video"),
-    "LlavaOnevisionForConditionalGeneration": wrapper("llava_onevision"),
+    "LlavaForConditionalGeneration": wrapper("llava", towers=SIGLIP),
+    "LlavaNextForConditionalGeneration": wrapper("llava_next", towers=SIGLIP),
+    "LlavaNextVideoForConditionalGeneration": wrapper("llava_next_video", towers=SIGLIP),
+    "LlavaOnevisionForConditionalGeneration": wrapper("llava_onevision", towers=SIGLIP),
     "MiDashengLMModel": wrapper("midashenglm", "Qwen2ForCausalLM"),
     "MiMoV2OmniForCausalLM": wrapper("mimo_v2_omni", "MiMoV2ForCausalLM", towers=MIMO_OMNI),
     "Mistral3ForConditionalGeneration": wrapper("mistral3"),
@@ -128,7 +131,7 @@ WRAPPERS: Mapping[str, Architecture] = {
     "MuseGlimmerForConditionalGeneration": wrapper("muse_glimmer", "MuseGlimmerForCausalLM"),
     "OpenPanguVLForConditionalGeneration": wrapper("openpangu_vl", "PanguEmbeddedForCausalLM"),
     "PaddleOCRVLForConditionalGeneration": wrapper("paddleocr_vl", "Ernie4_5ForCausalLM", NO_PIPELINE),
-    "PaliGemmaForConditionalGeneration": wrapper("paligemma"),
+    "PaliGemmaForConditionalGeneration": wrapper("paligemma", towers=SIGLIP),
     "Phi3VForCausalLM": wrapper("phi3v", "LlamaForCausalLM"),
     "Phi4ForCausalLMV": wrapper("phi4siglip", "Phi3ForCausalLM"),
     "Phi4MMForCausalLM": wrapper("phi4mm", "LlamaForCausalLM", NO_PIPELINE),
@@ -142,7 +145,7 @@ WRAPPERS: Mapping[str, Architecture] = {
     "Qwen3OmniMoeForConditionalGeneration": wrapper("qwen3_omni_moe_thinker", "Qwen3MoeForCausalLM", towers=OMNI),
     "Qwen3VLForConditionalGeneration": wrapper("qwen3_vl", "Qwen3ForCausalLM", towers=VISION),
     "Qwen3VLMoeForConditionalGeneration": wrapper("qwen3_vl_moe", "Qwen3MoeForCausalLM", towers=VISION),
-    "SmolVLMForConditionalGeneration": wrapper("smolvlm", "LlamaForCausalLM", NO_PIPELINE),
+    "SmolVLMForConditionalGeneration": wrapper("smolvlm", "LlamaForCausalLM", NO_PIPELINE, towers=SIGLIP),
     "Step3p7ForConditionalGeneration": wrapper("step3p7"),
     "UltravoxModel": wrapper("ultravox"),
     "VoxtralForConditionalGeneration": wrapper("voxtral", towers=WHISPER),

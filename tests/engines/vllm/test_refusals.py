@@ -40,6 +40,14 @@ VOXTRAL = {
     "architectures": ["VoxtralForConditionalGeneration"], "model_type": "voxtral",
     "text_config": {**SIZES, "model_type": "llama"}, "audio_config": {"num_attention_heads": 20},
 }  # fmt: skip
+LLAVA = {
+    "architectures": ["LlavaForConditionalGeneration"], "model_type": "llava",
+    "text_config": {**SIZES, "model_type": "llama", "vocab_size": 32_000, "intermediate_size": 14_336},
+    "vision_config": {
+        "model_type": "siglip_vision_model", "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072,
+        "num_hidden_layers": 4, "image_size": 224, "patch_size": 16,
+    },
+}  # fmt: skip
 QWEN_MOE = {"architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe", **SIZES, "moe_intermediate_size": 768}
 BAILING = {
     "architectures": ["BailingMoeForCausalLM"], "model_type": "bailing_moe", **SIZES, "num_shared_experts": 2,
@@ -83,6 +91,7 @@ def ordered(actorder: object) -> dict[str, Any]:
         (QWEN_VL, {"tensor_parallel_size": 8}, "vision_config.intermediate_size"),
         (QWEN3_5, {"tensor_parallel_size": 8}, "vision_config.num_heads"),
         (VOXTRAL, {"tensor_parallel_size": 8}, "audio_config.num_attention_heads"),
+        (LLAVA, {"tensor_parallel_size": 8}, "vision_config.num_attention_heads"),
         (BERT, {"kv_cache_dtype": "nvfp4"}, "no attention backend"),
         (BERT, {"attention_backend": "FLASHINFER"}, "encoder_only"),
         (BERT, {"pipeline_parallel_size": 2}, "pipeline_parallel_size"),
@@ -117,6 +126,7 @@ def test_a_deployment_is_refused(config: dict[str, Any], request_fields: dict[st
         (QWEN_FP8, {"tensor_parallel_size": 8}),  # 96 columns still share blocks of 32
         (QWEN_FP8, {"tensor_parallel_size": 16, "enable_expert_parallel": True}),
         (QWEN_VL, {"tensor_parallel_size": 4}),
+        (LLAVA, {"tensor_parallel_size": 4}),
         (QWEN3_5, {"tensor_parallel_size": 4}),
         (BERT, {"kv_cache_dtype": "fp8"}),
         (LLAMA, {"max_num_batched_tokens": 512, "max_num_seqs": 512}),
