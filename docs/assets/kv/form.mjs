@@ -159,6 +159,8 @@ function setValue(item, value) {
  * @returns {FieldError[]} Errors without a field on the page.
  */
 export function showErrors(form, errors) {
+  // Most questions are right, before and after.
+  if (errors.length === 0 && !form.querySelector("[aria-invalid]")) return [];
   /** @type {Map<string, string[]>} */
   const byField = new Map();
   const elsewhere = [];
