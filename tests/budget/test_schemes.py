@@ -139,6 +139,46 @@ def test_modules_are_left_unquantized_as_the_checkpoint_lists_them(
     assert scheme is None or scheme.name.startswith(expected)
 
 
+GPTQ = {"quant_method": "gptq", "bits": 4, "group_size": 128}
+RULES = {"-:.*self_attn.*": {}, "+:.*layers\\.0\\..*": {"bits": 8}}
+LISTED = [["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"], ["mlp.down_proj"]]
+
+
+@pytest.mark.parametrize(
+    ("more", "path", "kind", "expected"),
+    [
+        ({"dynamic": RULES}, "model.layers.0.self_attn.qkv_proj", "linear", None),
+        ({"dynamic": RULES}, "model.layers.0.mlp.down_proj", "linear", "GPTQ, 8 bits"),
+        ({"dynamic": RULES}, "model.layers.1.mlp.down_proj", "linear", "GPTQ, 4 bits"),
+        ({"dynamic": {"-:.*mlp.gate.*": {}}}, "model.layers.1.mlp.experts", "experts", "GPTQ, 4 bits"),
+        ({"modules_in_block_to_quantize": LISTED}, "model.layers.1.self_attn.qkv_proj", "linear", "GPTQ, 4 bits"),
+        ({"modules_in_block_to_quantize": LISTED}, "model.layers.1.self_attn.o_proj", "linear", None),
+        ({}, "lm_head", "lm_head", None),
+        ({"lm_head": True}, "lm_head", "lm_head", "GPTQ, 4 bits"),
+    ],
+)
+def test_rules_and_lists_of_gptq_name_what_is_stored_otherwise(
+    more: dict[str, Any], path: str, kind: str, expected: str | None
+) -> None:
+    scheme = quantized({**GPTQ, **more}).scheme(path, kind)
+
+    assert (None if scheme is None else scheme.name) == expected
+
+
+def test_nvfp4_without_quantized_inputs_keeps_their_scale_in_16_bits() -> None:
+    both = {"weights": {"num_bits": 4}, "input_activations": {"num_bits": 4}}
+    section = {"quant_method": "modelopt", "quant_algo": "NVFP4"}
+    path = "model.layers.0.mlp.down_proj"
+
+    with_inputs, without = (
+        quantized({**section, "config_groups": {"group_0": group}}).scheme(path, "linear").linear_bytes(MATRIX)
+        for group in (both, {"weights": {"num_bits": 4}})
+    )
+
+    projections = 2
+    assert with_inputs - without == projections * (FLOAT32 - HALF)
+
+
 @pytest.mark.parametrize(("model_type", "is_quantized"), [("qwen3_moe", True), ("deepseek_v4", False)])
 def test_experts_are_targeted_by_the_names_their_class_gives_projections(
     model_type: str, *, is_quantized: bool
@@ -157,13 +197,16 @@ def test_experts_are_targeted_by_the_names_their_class_gives_projections(
     [
         {"quant_method": "bitsandbytes"},
         {"quant_method": "gptq", "bits": 3},
+        {"quant_method": "gptq", "bits": 4, "dynamic": {"+:.*mlp.*": {"bits": 3}}},
+        {"quant_method": "gptq", "bits": 4, "dynamic": {"+:.*mlp.*": {"sym": False}}},
+        {"quant_method": "gptq", "bits": 4, "dynamic": {"-:*": {}}},
         {"quant_method": "modelopt", "quant_algo": "W3A3"},
         {
             "quant_method": "compressed-tensors",
             "config_groups": {"g": {"targets": ["Linear"], "weights": {"num_bits": 6}}},
         },
     ],
-    ids=["method", "bits", "algorithm", "weights"],
+    ids=["method", "bits", "bits of a rule", "asymmetric rule", "damaged rule", "algorithm", "weights"],
 )
 def test_a_scheme_whose_bytes_are_not_known_is_refused_by_name(section: dict[str, Any]) -> None:
     with pytest.raises(ConfigError) as caught:

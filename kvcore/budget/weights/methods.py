@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kvcore.budget.weights.compressed_tensors import read_compressed_tensors
+from kvcore.budget.weights.gptq import bits_of, group_size_of, read_gptq
 from kvcore.budget.weights.kernels import Kernels, Platform, kernels_of
 from kvcore.budget.weights.matching import Matcher, containing, exact, suffix
 from kvcore.budget.weights.modelopt import read_modelopt
@@ -29,7 +30,6 @@ from kvcore.budget.weights.schemes import (
 from kvcore.config import ModelConfig
 from kvcore.errors import ConfigError
 
-GPTQ_SOURCE = "vLLM 0.33.0 `AutoGPTQLinearMethod.create_weights`"
 AWQ_SOURCE = "vLLM 0.33.0 `AutoAWQLinearMethod.create_weights`"
 
 FP4_EXPERTS = frozenset({"deepseek_v4", "deepseek_v4_vision"})
@@ -113,49 +113,10 @@ def _read_mxfp4(section: Mapping[str, Any], config: ModelConfig, kernels: Kernel
     return Quantization(name="mxfp4", scheme=lambda path, kind: experts if kind == "experts" else None)  # noqa: ARG005
 
 
-def _bits(section: Mapping[str, Any], allowed: tuple[int, ...]) -> int:
-    bits = section.get("bits", section.get("w_bit", 4))
-    if bits not in allowed:
-        raise unknown_scheme("bits", bits)
-    return int(bits)
-
-
-def _group_size(section: Mapping[str, Any]) -> int:
-    size = section.get("group_size", section.get("q_group_size", 128))
-    if isinstance(size, bool) or not isinstance(size, int) or (size < 1 and size != -1):
-        raise unknown_scheme("group_size", size)
-    return size
-
-
-def _read_gptq(section: Mapping[str, Any], config: ModelConfig, kernels: Kernels) -> Quantization:
-    """Packed integers with group index and packed zero points (vLLM 0.33.0 `AutoGPTQConfig`)."""
-    if section.get("dynamic"):
-        raise unknown_scheme("dynamic", section.get("dynamic"))
-    bits = _bits(section, (4, 8))
-    scheme = grouped_integers(
-        "GPTQ",
-        bits,
-        _group_size(section),
-        zero_points=True,
-        group_index=bool(section.get("desc_act")),
-        expert_biases=True,
-        source=GPTQ_SOURCE,
-    )
-    ignored = containing(names_of(section, "modules_in_block_to_not_quantize", "modules_to_not_convert"))
-    quantized_head = bool(section.get("lm_head"))
-
-    def choose(path: str, kind: str) -> Scheme | None:
-        if kind == "lm_head":
-            return scheme if quantized_head else None
-        return None if ignored(path) else scheme
-
-    return Quantization(name=f"gptq, {bits} bits", scheme=choose)
-
-
 def _read_awq(section: Mapping[str, Any], config: ModelConfig, kernels: Kernels) -> Quantization:
     """Packed 4-bit integers with packed zero points (vLLM 0.33.0 `AutoAWQConfig`)."""
-    bits = _bits(section, (4,))
-    scheme = grouped_integers("AWQ", bits, _group_size(section), zero_points=True, source=AWQ_SOURCE)
+    bits = bits_of(section, (4,))
+    scheme = grouped_integers("AWQ", bits, group_size_of(section), zero_points=True, source=AWQ_SOURCE)
     ignored = containing(names_of(section, "modules_to_not_convert"))
     return Quantization(name=f"awq, {bits} bits", scheme=_except(ignored, scheme, scheme))
 
@@ -172,7 +133,7 @@ METHODS: Mapping[str, Callable[[Mapping[str, Any], ModelConfig, Kernels], Quanti
     "fp8": _read_fp8,
     "deepseek-v4-fp8": _read_fp8,
     "mxfp4": _read_mxfp4,
-    "gptq": _read_gptq,
+    "gptq": read_gptq,
     "awq": _read_awq,
     "fbgemm-fp8": _read_fbgemm,
     "compressed-tensors": read_compressed_tensors,

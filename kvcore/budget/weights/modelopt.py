@@ -33,7 +33,7 @@ def read_modelopt(section: Mapping[str, Any], config: ModelConfig, kernels: Kern
     """
     nested = section.get("quantization")
     inner: Mapping[str, Any] = nested if isinstance(nested, Mapping) else section
-    algorithm = str(inner.get("quant_algo") or "").upper()
+    algorithm = _algorithm(inner, section)
     ignored = wildcard(names_of(inner, "ignore", "exclude_modules"))
     if algorithm == MIXED:
         has_cache = bool(inner.get("kv_cache_scheme") or inner.get("kv_cache_quant_algo"))
@@ -55,6 +55,18 @@ def read_modelopt(section: Mapping[str, Any], config: ModelConfig, kernels: Kern
     return Quantization(
         name=f"modelopt, {algorithm}", scheme=choose, cache_scale_bytes=CACHE_SCALES, scales_latents=True
     )
+
+
+def _algorithm(inner: Mapping[str, Any], section: Mapping[str, Any]) -> str:
+    """The stated algorithm; NVFP4 without quantized inputs is another one (vLLM 0.33.0 `ModelOptNvFp4Config._from_config`)."""
+    stated = str(inner.get("quant_algo") or "").upper()
+    groups = section.get("config_groups")
+    if stated != "NVFP4" or not isinstance(groups, Mapping) or not groups:
+        return stated
+    is_weight_only = all(
+        isinstance(group, Mapping) and group.get("input_activations") is None for group in groups.values()
+    )
+    return "W4A16_NVFP4" if is_weight_only else stated
 
 
 def _mixed(section: Mapping[str, Any], ignored: Any) -> ModuleScheme:

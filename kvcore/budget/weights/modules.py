@@ -4,7 +4,7 @@ A module states whole-model sizes and how ranks share them; :mod:`kvcore.budget.
 :mod:`kvcore.budget.weights.scheme` says how many bytes its elements take.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -203,7 +203,7 @@ def linear(
     name: str,
     group: str,
     inputs: int,
-    outputs: int | Mapping[str, int],
+    outputs: int | Mapping[str, int] | Sequence[int],
     *,
     split: Split = "column",
     bias: bool = False,
@@ -211,12 +211,14 @@ def linear(
     dtype: str | None = None,
     counted: bool = True,
 ) -> Linear:
-    """A linear layer of one projection, or of several by name and size."""
+    """A linear layer of one projection, of several by name and size, or of several the checkpoint keeps as one."""
     projections: tuple[Output, ...]
     if isinstance(outputs, int):
         projections = (Output(name=name.rpartition(".")[2], size=outputs),)
-    else:
+    elif isinstance(outputs, Mapping):
         projections = tuple(Output(name=part, size=size) for part, size in outputs.items())
+    else:
+        projections = tuple(Output(name=name.rpartition(".")[2], size=size) for size in outputs)
     return Linear(
         name=name, group=group, inputs=inputs, outputs=projections, split=split, bias=bias, quantizable=quantizable,
         dtype=dtype, counted=counted,

@@ -27,6 +27,7 @@ class Quantization:
         scales_latents: Whether modules that attend to latents keep such scales too.
         padding: What 16-bit experts are padded to.
         lists_quantized: Whether the checkpoint lists the modules that are quantized, not those that are not.
+        by_fused_name: Whether rules are held against the engine's name of a fused layer only.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Quantization:
     scales_latents: bool = False
     padding: Padding = NO_PADDING
     lists_quantized: bool = False
+    by_fused_name: bool = False
 
     def linear_scheme(self, path: str, module: Linear, dtype: str) -> Scheme:
         """The scheme of a linear layer; every fused projection shares it."""
@@ -42,7 +44,7 @@ class Quantization:
         if not module.quantizable or module.dtype is not None:
             return unquantized
         parent = path.rpartition(".")[0]
-        names = [path, *(f"{parent}.{output.name}" for output in module.outputs)]
+        names = [path] if self.by_fused_name else [path, *(f"{parent}.{output.name}" for output in module.outputs)]
         return self._first(dict.fromkeys(names), "linear") or unquantized
 
     def cache_scales(self, module: Linear) -> int:

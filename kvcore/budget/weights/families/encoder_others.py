@@ -70,7 +70,7 @@ def modern_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:
     return (
         qkv("attn.Wqkv", sizes, bias=attention_bias),
         output_projection("attn.Wo", sizes, bias=attention_bias),
-        linear("mlp.Wi", "mlp", hidden, {"gate": wide, "up": wide}, bias=mlp_bias),
+        linear("mlp.Wi", "mlp", hidden, (wide, wide), bias=mlp_bias),
         linear("mlp.Wo", "mlp", wide, hidden, split="row", bias=mlp_bias),
         norm("norms", (1 if index == 0 else 2) * hidden, bias=flag(config, "norm_bias")),
     )

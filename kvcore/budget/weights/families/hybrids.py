@@ -113,9 +113,9 @@ def _nemotron_experts(config: ModelConfig, hidden: int) -> tuple[Module, ...]:
 
 
 HYBRIDS: Mapping[str, Builder] = {
-    "Lfm2ForCausalLM": Decoder(blocks=LFM2_BLOCKS, tied_by_default=True, everywhere=frozenset({"embedding"})),
+    "Lfm2ForCausalLM": Decoder(blocks=LFM2_BLOCKS, always_tied=True, everywhere=frozenset({"embedding"})),
     "Lfm2VlForConditionalGeneration": Decoder(
-        blocks=LFM2_BLOCKS, tied_by_default=True, everywhere=frozenset({"embedding"}), first=(lfm2_vision,),
+        blocks=LFM2_BLOCKS, always_tied=True, everywhere=frozenset({"embedding"}), first=(lfm2_vision,),
         nested=True,
     ),
     "NemotronHForCausalLM": Decoder(blocks=(nemotron_layer,), norms=1, prefix="model.layers", everywhere=EVERYWHERE),

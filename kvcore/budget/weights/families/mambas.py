@@ -77,7 +77,7 @@ def granite_layer(config: ModelConfig, index: int) -> tuple[Module, ...]:
         names = ("input_linear", "input_linear", "input_linear", "output_linear")
         group = "shared_experts" if count else "mlp"
         modules += [
-            linear("shared_mlp.input_linear", group, hidden, {"gate": shared, "up": shared}),
+            linear("shared_mlp.input_linear", group, hidden, (shared, shared)),
             linear(f"shared_mlp.{names[3]}", group, shared, hidden, split="row"),
         ]
     return tuple(modules)

@@ -32,13 +32,14 @@ class Mamba2Sizes:
 def mamba2_modules(prefix: str, sizes: Mamba2Sizes, *, norm: bool = True) -> tuple[Module, ...]:
     """One Mamba 2 layer (vLLM 0.33.0 `MambaMixer2`); groups fewer than ranks are held several times."""
     wide = sizes.groups * sizes.state_size
+    # One projection in the checkpoint: its parts have no names a list of modules could mean.
     conv = [
-        Output(name="x", size=sizes.intermediate),
-        Output(name="b", size=wide, heads=sizes.groups),
-        Output(name="c", size=wide, heads=sizes.groups),
+        Output(name="in_proj", size=sizes.intermediate),
+        Output(name="in_proj", size=wide, heads=sizes.groups),
+        Output(name="in_proj", size=wide, heads=sizes.groups),
     ]
-    gate = Output(name="gate", size=sizes.intermediate)
-    steps = Output(name="dt", size=sizes.num_heads)
+    gate = Output(name="in_proj", size=sizes.intermediate)
+    steps = Output(name="in_proj", size=sizes.num_heads)
     modules: list[Module] = [
         Linear(
             name=f"{prefix}in_proj",
@@ -71,7 +72,7 @@ def mamba1_modules(
 ) -> tuple[Module, ...]:  # fmt: skip
     """One Mamba layer (vLLM 0.33.0 `MambaMixer`)."""
     return (
-        linear(f"{prefix}in_proj", GROUP, hidden, {"x": inner, "gate": inner}, bias=bias),
+        linear(f"{prefix}in_proj", GROUP, hidden, (inner, inner), bias=bias),
         linear(f"{prefix}conv1d", GROUP, kernel, inner, bias=conv_bias, quantizable=False),
         linear(f"{prefix}x_proj", GROUP, inner, steps + 2 * state, split="row"),
         linear(f"{prefix}dt_proj", GROUP, steps, inner, bias=True),

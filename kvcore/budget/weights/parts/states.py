@@ -54,7 +54,7 @@ def short_convolution(*, prefix: str = "short_conv.") -> LayerBlock:
         kernel = size(config, "conv_L_cache")
         return (
             Parameter(name=f"{prefix}conv", group=GROUP, size=width * kernel + (width if bias else 0), split=True),
-            linear(f"{prefix}in_proj", GROUP, hidden, {"b": width, "c": width, "x": width}, bias=bias),
+            linear(f"{prefix}in_proj", GROUP, hidden, (width, width, width), bias=bias),
             linear(f"{prefix}out_proj", GROUP, width, hidden, split="row", bias=bias),
         )
 
