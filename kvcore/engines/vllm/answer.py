@@ -81,7 +81,12 @@ def work_out(request: Request, profile: Profile | None = None, *, charged: bool 
         check_release(subject.config.architecture, request.engine_version)
         expert_ranks = 1 if request.enable_expert_parallel else settings.tensor_parallel_size
         check_quantization(subject.config, expert_ranks, settings.kv_cache_dtype, profile.version, settings.dtype)
-        check_config(subject.config, profile.version, settings.tensor_parallel_size)
+        check_config(
+            subject.config,
+            profile.version,
+            settings.tensor_parallel_size,
+            enable_expert_parallel=bool(request.enable_expert_parallel),
+        )
     layout = subject.lay_out(request.speculative_config)
     check_mechanisms(layout, profile)
     check_heads_per_kv_head(subject.num_attention_heads, layout, settings.decode_context_parallel_size)
@@ -183,10 +188,10 @@ def _remedies(result: Answer) -> tuple[str, ...]:
 def _capacity(result: Answer) -> Capacity:
     """The capacity, over all data-parallel ranks too, with the first reason why the engine does not come up."""
     found = capacity_section(result.plan, result.charge, result.budget, ranks=result.settings.data_parallel_size)
-    return dataclasses.replace(found, objection=next(iter(_objections(result)), None))
+    return dataclasses.replace(found, objection=next(iter(objections(result)), None))
 
 
-def _objections(result: Answer) -> tuple[str, ...]:
+def objections(result: Answer) -> tuple[str, ...]:
     """Why the engine stops although its cache is planned and a request fits."""
     settings = result.settings
     at_capture = capture_objection(result.plan, settings)
@@ -244,7 +249,7 @@ def _warnings(result: Answer) -> tuple[str, ...]:
         warnings.append("Tensor parallelism exceeds the KV heads: heads are stored on several GPUs.")
     if any(item.stored.split == "whole" for item in result.plan.parts) and result.settings.tensor_parallel_size > 1:
         warnings.append("The latent cache is stored whole on every GPU: tensor parallelism does not divide it.")
-    return (*warnings, *_objections(result), *draft_warnings(result.settings))
+    return (*warnings, *objections(result), *draft_warnings(result.settings))
 
 
 def _sources(result: Answer) -> tuple[Source, ...]:

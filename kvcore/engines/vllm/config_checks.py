@@ -30,13 +30,14 @@ EXPERTS: Mapping[str, str] = {
 """Where model types state their experts whose class refuses more ranks than experts (vLLM 0.33.0 `Qwen3MoeSparseMoeBlock`)."""
 
 
-def check_config(config: ModelConfig, version: str, tensor_parallel_size: int) -> None:
+def check_config(config: ModelConfig, version: str, tensor_parallel_size: int, *, enable_expert_parallel: bool) -> None:
     """Raises for configs the engine's classes cannot be built from.
 
     Args:
         config: The checkpoint.
         version: Release whose rules are in force.
         tensor_parallel_size: Ranks that split each layer.
+        enable_expert_parallel: Experts are dealt out whole.
 
     Raises:
         EngineRefusal: The first rule that refuses, with the field to change.
@@ -45,6 +46,8 @@ def check_config(config: ModelConfig, version: str, tensor_parallel_size: int) -
     _check_whole_heads(config, version)
     _check_biased_shared_experts(config)
     _check_experts(config, tensor_parallel_size)
+    if enable_expert_parallel:
+        _check_has_experts(config)
 
 
 def _check_dual_chunks(config: ModelConfig) -> None:
@@ -81,3 +84,15 @@ def _check_experts(config: ModelConfig, tensor_parallel_size: int) -> None:
     if isinstance(experts, int) and 0 < experts < tensor_parallel_size:
         rule = f"vLLM refuses more ranks than the {experts} experts of this architecture"
         raise refusal("tensor_parallel_size", tensor_parallel_size, rule, f"Use at most {experts}.")
+
+
+def _check_has_experts(config: ModelConfig) -> None:
+    """Expert parallelism needs experts (vLLM 0.33.0 `ModelConfig._verify_with_expert_parallelism`)."""
+    counted = any(value for key, value in config.text.items() if "expert" in key)
+    if (
+        not counted
+        and "moe" not in f"{config.model_type} {config.architecture}".lower()
+        and not config.get("ffn_config")
+    ):
+        rule = "vLLM refuses expert parallelism for models without experts"
+        raise refusal("enable_expert_parallel", "true", rule, "Leave it out.")
