@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from kvcore.questions.names import SAME
 from kvcore.request_fields import REQUEST_FIELDS, RequestField
 
 GROUPS = (
@@ -39,6 +40,9 @@ _NEED_A_MODEL = frozenset({
     "mamba_ssm_cache_dtype", "attention_backend", "speculative_config",
 })  # fmt: skip
 """Fields that matter only where a config says what there is: a layout by hand states its bytes."""
+
+_SAME = {**SAME, **{theirs: ours for ours, theirs in SAME.items()}}
+"""Fields that mean the same in the other engine, by either name."""
 
 _TEXT_TYPES = frozenset({"object", "speculative"})
 _INPUT_MODE = {"integer": "numeric", "number": "decimal", "budget": "numeric"}
@@ -107,7 +111,7 @@ def _field(field: RequestField, value: str, suggestions: Suggestions) -> str:
     unit = f' <span class="kv-field__unit">{escape(field.unit)}</span>' if field.unit else ""
     flag = f' <code class="kv-field__flag">{escape(field.flag)}</code>' if field.flag else ""
     return (
-        f'<div class="kv-field" data-kv-engine="{field.engine}" data-kv-field="{field.name}"{_needs(field.name)}>\n'
+        f'<div class="kv-field" data-kv-engine="{field.engine}" data-kv-field="{field.name}"{_marks(field.name)}>\n'
         f'<label for="{control_id}">{escape(field.label)}</label>{_use(field.name)}\n'
         f'<div class="kv-field__control">{_control(field, control_id, value, suggestions)}{unit}</div>\n'
         f'{_file(field.name)}{_hub(field.name)}<p class="kv-field__help" id="{control_id}-help">{_prose(field.help)}{flag}</p>\n'
@@ -153,9 +157,11 @@ def _use(name: str) -> str:
     return f'<button type="button" class="kv-use" data-kv-use="{source}">Not used. Use this</button>'
 
 
-def _needs(name: str) -> str:
+def _marks(name: str) -> str:
+    """What the page's scripts know of a field: what it needs, and which one of the other engine is the same."""
     growths = f' data-kv-needs="{_NEEDS[name]}"' if name in _NEEDS else ""
-    return growths + (" data-kv-needs-model" if name in _NEED_A_MODEL else "")
+    same = f' data-kv-same="{_SAME[name]}"' if name in _SAME else ""
+    return growths + same + (" data-kv-needs-model" if name in _NEED_A_MODEL else "")
 
 
 def _hub(name: str) -> str:

@@ -148,6 +148,19 @@ def test_of_two_models_fetched_the_later_press_fills_the_form_however_late_the_f
     expect(hub.page.locator("[data-kv-part=hub-note]")).to_contain_text(MODEL)
 
 
+def test_a_hub_that_never_answers_is_given_up(page: Page, site_url: str) -> None:
+    page.clock.install()
+    held: list[Route] = []
+    page.context.route(f"{HUB}/**", lambda route: held.append(route))  # noqa: PLW0108 - a bound method takes no mark
+    calculator = Calculator(page, site_url).open()
+    calculator.field("model").fill(MODEL)
+    with page.expect_request(f"{HUB}/**"):
+        page.get_by_role("button", name="Fetch config.json").click()
+    page.clock.fast_forward(15_000)
+    expect(page.locator("[data-kv-part=hub-note]")).to_contain_text("did not answer within 15 seconds")
+    assert calculator.field("config").input_value() == ""
+
+
 def test_the_page_itself_may_still_reach_no_other_host(page: Page, site_url: str) -> None:
     Calculator(page, site_url).open()
     asked = page.evaluate(f"fetch('{HUB}/x').then(() => 'reached', () => 'stopped')")

@@ -1,13 +1,17 @@
 """What the page offers and how it shows it: only what applies, the compact view, print, keyboard."""
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from kvcore.answer import answer
 from kvcore.catalog import load_models
-from tests.browser.pages import Calculator
+from kvcore.questions import longest_context
+from kvcore.report.json import to_json
+from tests.browser.pages import START_TIMEOUT, Calculator
 
 pytestmark = pytest.mark.browser
 
@@ -40,6 +44,77 @@ def test_an_empty_field_shows_the_default_of_the_question_and_its_origin(calcula
     resolved = report.inputs["max_num_batched_tokens"]
     expect(context).to_have_attribute("placeholder", f"default: {resolved.value:,}")
     expect(context).to_have_attribute("title", resolved.note)
+
+
+def test_sizes_and_context_are_taken_along_to_the_other_engine(calculator: Calculator) -> None:
+    calculator.open(f"?model={MODEL}&gpu=H100&max_model_len=8192&tensor_parallel_size=2").wait()
+    expect(calculator.page.locator("[data-kv-further]")).to_be_attached()
+    calculator.set(engine="sglang")
+    report = answer({"engine": "sglang", "model": MODEL, "gpu": "H100", "context_length": 8192, "tp_size": 2})
+    assert report.capacity is not None
+    assert report.capacity.tokens is not None
+    assert int(calculator.figure("capacity.tokens.engine_log")) == report.capacity.tokens.engine_log
+    calculator.set(tp_size="4")
+    calculator.set(engine="vllm")
+    assert calculator.field("tensor_parallel_size").input_value() == "4"
+
+
+def test_without_a_network_the_window_goes_on_answering(calculator: Calculator) -> None:
+    calculator.open(f"?model={MODEL}&{BUDGET}").wait()
+    expect(calculator.page.locator("[data-kv-further]")).to_be_attached()
+    calculator.page.context.set_offline(True)
+    try:
+        calculator.set(tensor_parallel_size="2")
+        report = answer(
+            {"model": MODEL, "max_model_len": 8192, "available_kv_cache_gib": 40, "tensor_parallel_size": 2}
+        )
+        assert report.capacity is not None
+        assert int(calculator.figure("capacity.num_gpu_blocks")) == report.capacity.num_gpu_blocks
+        panel = calculator.page.locator("[data-kv-part=solve]")
+        panel.evaluate("element => element.open = true")
+        panel.get_by_role("button", name="Solve").click()
+        expect(calculator.page.locator("[data-kv-part=solve-answer] table")).to_be_visible(timeout=START_TIMEOUT)
+    finally:
+        calculator.page.context.set_offline(False)
+
+
+def test_an_answer_is_saved_as_json(calculator: Calculator, tmp_path: Path) -> None:
+    calculator.open(f"?model={MODEL}&{BUDGET}").wait()
+    with calculator.page.expect_download() as saved:
+        calculator.page.get_by_role("button", name="JSON", exact=True).click()
+    saved.value.save_as(tmp_path / "report.json")
+    asked = {"model": MODEL, "max_model_len": "8192", "available_kv_cache_gib": "40"}
+    assert json.loads((tmp_path / "report.json").read_text()) == to_json(answer(asked))
+
+
+def test_the_way_from_the_model_to_a_solved_question_is_open_to_the_keyboard_alone(calculator: Calculator) -> None:
+    calculator.open()
+    expect(calculator.page.locator("[data-kv-further]")).to_be_attached()
+    tab_until(calculator, "[name=model]")
+    calculator.page.keyboard.press("Control+A")
+    calculator.page.keyboard.type("Qwen/Qwen3-32B")
+    tab_until(calculator, "[name=kv_cache_dtype]")
+    calculator.page.keyboard.type("fp8")
+    calculator.wait()
+    tab_until(calculator, "[data-kv-part=solve] > summary")
+    calculator.page.keyboard.press("Enter")
+    tab_until(calculator, "[data-kv-part=solve] button[type=submit]")
+    calculator.page.keyboard.press("Enter")
+    asked = {"model": "Qwen/Qwen3-32B", "kv_cache_dtype": "fp8", "max_model_len": 32768, "available_kv_cache_gib": 40}
+    expected = longest_context(asked, 8).value
+    expect(calculator.page.locator("[data-kv-part=solve-answer]")).to_contain_text(
+        f"{expected:,} tokens", timeout=START_TIMEOUT
+    )
+
+
+def tab_until(calculator: Calculator, selector: str) -> None:
+    """Presses Tab until an element has the focus, as often as a page has stops at most."""
+    most = 150
+    for _ in range(most):
+        calculator.page.keyboard.press("Tab")
+        if calculator.page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+    pytest.fail(f"Tab does not come to {selector}")
 
 
 def test_a_field_that_is_set_stays_visible_where_it_does_not_apply(calculator: Calculator) -> None:
