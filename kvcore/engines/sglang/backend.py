@@ -112,6 +112,7 @@ def choose_kernels(query: KernelQuery) -> Kernels:
         return Kernels(attention_backend="dsv4", page_size=DEEPSEEK_V4_PAGE)
     if query.model.sparse:
         backend = query.attention_backend or "dsa"
+        _check_readable(backend, query)
         _check_trees(backend, SPARSE_PAGE, query.drafts)
         return Kernels(attention_backend=backend, page_size=SPARSE_PAGE)
     backend = query.attention_backend or _default_backend(query)
