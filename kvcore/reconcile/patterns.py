@@ -150,10 +150,10 @@ PATTERNS: tuple[Pattern, ...] = tuple(
         ("model", "vllm", "odel: ", r"\b[Mm]odel(?: name| id)?: (?P<text_model>[\w-]+/[\w.-]+)\W*$"),
         ("model", "vllm", "MODEL: ", r"\bMODEL: (?P<text_model>[\w-]+/[\w.-]+)\W*$"),
         ("version", "vllm", "LLM engine (v", r"LLM engine \(v?(?P<text_version>\d+\.\d+[\w.+-]*)\)"),
-        ("version", "vllm", "vLLM Version", r"vLLM Version *: *(?P<text_version>v?\d+\.\d+[\w.+-]*)"),
-        ("version", "vllm", "vllm==", r"\bvllm==(?P<text_version>\d+\.\d+[\w.+-]*)"),
-        ("version", "vllm", "vllm-openai", r"vllm-openai\w*:v(?P<text_version>\d+\.\d+\.\d+)"),
-        ("sglang_version", "sglang", "lmsysorg/sglang:", r"lmsysorg/sglang:v(?P<text_version>\d+\.\d+\.\d+[\w.]*)"),
+        ("version", "vllm", "vLLM Version", r"vLLM Version *: *(?P<text_version_about>v?\d+\.\d+[\w.+-]*)"),
+        ("version", "vllm", "vllm==", r"\bvllm==(?P<text_version_about>\d+\.\d+[\w.+-]*)"),
+        ("version", "vllm", "vllm-openai", r"vllm-openai\w*:v(?P<text_version_about>\d+\.\d+\.\d+)"),
+        ("sglang_version", "sglang", "lmsysorg/sglang:", r"lmsysorg/sglang:v(?P<text_version_about>\d+\.\d+\.\d+[\w.]*)"),
         (
             "sglang_tokens", "sglang", "max_total_num_tokens",
             r"max_total_num_tokens[= ](?P<max_total_num_tokens>\d+)(?:, chunked_prefill_size=(?P<chunked_prefill_size>-?\d+), "

@@ -8,7 +8,7 @@ from kvcore.errors import KvcoreError
 from kvcore.reconcile.lines import plain_lines
 
 _STARTS = re.compile(r"\bvllm serve\b|-m (?:vllm\.entrypoints|sglang\.launch_server)|\bsglang serve\b")
-_PROMPT = re.compile(r"^(?:\W*\$|\s*>)?\s*")
+_PROMPT = re.compile(r"^(?:\W*\$|\s*[>#])?\s*")
 _CONTINUED = "\\"
 
 

@@ -15,6 +15,7 @@ from kvcore.reconcile.patterns import ARGUMENT_LISTS, MARKS, PATTERNS, WORDS_ABO
 from kvcore.reconcile.posted_command import posted_command
 from kvcore.reconcile.quoted import QUOTED
 from kvcore.reconcile.record import UNITS, LogFigure, LogRecord, Seen
+from kvcore.reconcile.unbroken import LONGEST, unbroken_lines
 
 CHUNK = 1 << 20
 LONGEST_LINE = 1 << 17
@@ -22,6 +23,9 @@ LONGEST_LINE = 1 << 17
 
 LONGEST_BROKEN, MOST_BROKEN = 1 << 14, 60
 """Bytes and lines around a line that are looked at where it was broken."""
+
+_VERSIONS = ("text_version", "text_version_about")
+"""Releases as the engine prints them, then as lists of packages, images and commands around a log name them."""
 
 _QUOTE = re.compile(r"^(?:\s*>)+ ?")
 """What mail and Markdown put in front of each line they quote."""
@@ -38,11 +42,45 @@ class Pieces(Protocol):
 
 
 def read_log(source: Pieces) -> LogRecord:
-    """Reads a log of any length in bounded memory."""
+    """Reads a log of any length in bounded memory; a short one once more with its lines unbroken, if that says more."""
     reading = _Reading()
     for number, line in _marked_lines(source, reading):
         reading.take(number, line)
-    return reading.record()
+    record = reading.record()
+    for cut in (True, False) if reading.short else ():
+        unbroken = _read_unbroken(reading.short, cut=cut)
+        if unbroken is not None and _says_more(unbroken, record):
+            record = unbroken
+    return record
+
+
+def _read_unbroken(data: bytes, *, cut: bool) -> LogRecord | None:
+    """The record of a short log without the breaks in its lines; None where it has none."""
+    # Sentences are whole as they stand; joined they would say what nobody wrote.
+    reading = _Reading(sentences=False)
+    reading.lines = data.count(b"\n") + 1
+    marks = (*MARKS, *WORDS_ABOUT)
+    anything = False
+    for number, line in unbroken_lines(data, cut=cut):
+        anything = True
+        if any(mark in line for mark in marks):
+            reading.take(number, _Marked(line, 0, len(line)))
+    return reading.record() if anything else None
+
+
+def _says_more(unbroken: LogRecord, record: LogRecord) -> bool:
+    """Whether a record holds every figure another one has, or what was cut off it, and says more."""
+    have, had = ({(figure.name, figure.printed) for figure in item.figures} for item in (unbroken, record))
+    cut = {
+        (name, start)
+        for name, start in had - have
+        if any(name == other and whole.startswith(start) for other, whole in have)
+    }
+    more, so_far = (
+        (len(figures), len(item.flags), item.flags_complete, len(item.engine_version))
+        for figures, item in ((have, unbroken), (had - cut, record))
+    )
+    return have >= had - cut and more > so_far
 
 
 def read_log_text(text: str) -> LogRecord:
@@ -78,6 +116,7 @@ def _marked_lines(source: Pieces, reading: "_Reading") -> Iterator[tuple[int, _M
     rest, above, before = b"", b"", 0
     while chunk := source.read(CHUNK):
         data = rest + chunk
+        reading.short = data if len(data) <= LONGEST and not before else b""
         end = data.rfind(b"\n") + 1
         if not end and len(data) < LONGEST_LINE:
             rest = data
@@ -115,10 +154,12 @@ def _hits(data: bytes, begin: int, end: int, before: int) -> Iterator[tuple[int,
 class _Reading:
     """What has been read so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, sentences: bool = True) -> None:
+        self.sentences = sentences
         self.lines = 0
+        self.short = b""
         self.engine = ""
-        self.versions: dict[str, str] = {}
+        self.versions: dict[tuple[str, str], str] = {}
         self.figures: list[LogFigure] = []
         self.seen: list[Seen] = []
         self.flags: dict[str, Any] = {}
@@ -131,16 +172,16 @@ class _Reading:
         self.command: dict[str, Any] = {}
         self.command_line = 0
 
-    def take(self, number: int, marked: _Marked) -> None:
+    def take(self, first: int, marked: _Marked) -> None:
         """Reads one line; one that says nothing may have been broken, and is read with its neighbours."""
         texts = plain_lines(marked.line)
         known = False
-        for text in texts:
+        for number, text in enumerate(texts, first):
             self._take_arguments(number, text, marked)
             known = self._take_figures(number, text) or known
             known = self._take_command(number, text, marked) or known
         if not known and len(texts) == 1:
-            self._take_broken(number, texts[0], marked)
+            self._take_broken(first, texts[0], marked)
 
     def _take_figures(self, number: int, text: str, across: int = 0) -> bool:
         """Keeps the figures of every pattern a text holds, of a joined text only what lies across the break; whether any."""
@@ -157,11 +198,11 @@ class _Reading:
                 self._see(pattern, number)
             known = True
             for name, printed in match.groupdict().items():
-                if name == "text_version" and printed is not None:
-                    self.versions.setdefault(pattern.engine, printed.removeprefix("v").rstrip("."))
+                if name in _VERSIONS and printed is not None:
+                    self.versions.setdefault((pattern.engine, name), printed.removeprefix("v").rstrip("."))
                 elif printed is not None:
                     self._keep(name, printed, number, rank)
-        if not across and len(self.quoted) < MOST_FIGURES:
+        if self.sentences and not across and len(self.quoted) < MOST_FIGURES:
             self.quoted.extend(self._quoted(number, text))
         return known
 
@@ -243,7 +284,7 @@ class _Reading:
         self.flags = {**self.command, **self.flags}
         self.seen.append(Seen(kind="command", line=self.command_line, run=self.run))
         if release := self.command.get("engine_version"):
-            self.versions.setdefault(self.engine, release)
+            self.versions.setdefault((self.engine, _VERSIONS[-1]), release)
 
     def _answered(self) -> bool:
         """Whether an earlier start printed its capacity; its arguments then stay."""
@@ -261,7 +302,9 @@ class _Reading:
             self.engine = QUOTED[0].engine
         return LogRecord(
             engine=self.engine,
-            engine_version=self.versions.get(self.engine, ""),
+            engine_version=next(
+                (self.versions[self.engine, name] for name in _VERSIONS if (self.engine, name) in self.versions), ""
+            ),
             figures=tuple(self.figures),
             seen=tuple(self.seen),
             flags=dict(self.flags),

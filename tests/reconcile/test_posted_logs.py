@@ -37,6 +37,39 @@ def test_a_figure_is_read_however_its_line_was_posted(text: str) -> None:
     assert figures(text) == {"gpu_kv_cache_tokens": "343744"}
 
 
+WIDE = "(EngineCore_DP0 pid=590168) INFO 01-16 14:20:15 [kv_cache_utils.py:1286] GPU KV cache size: 343,744 tokens"
+BEHIND = "(EngineCore_DP0 pid=590168) INFO 01-16 14:20:15 [gpu_worker.py:359] Available KV cache memory: 12.34 GiB"
+
+
+def cut(text: str, column: int) -> str:
+    """A text as a terminal of a width shows it."""
+    lines = (line[at : at + column] for line in text.split("\n") for at in range(0, len(line), column))
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("column", range(50, 110, 7))
+def test_lines_cut_at_any_column_are_read_as_they_were(column: int) -> None:
+    assert figures(cut(f"{BEHIND}\n{WIDE}", column)) == {"available_kv_gib": "12.34", "gpu_kv_cache_tokens": "343744"}
+
+
+def test_a_number_cut_in_two_is_read_whole() -> None:
+    pool = "[2026-06-07 12:06:52 DP0 TP0 EP0] KV Cache is allocated. #tokens: 126333, K size: 1.69 GB, V size: 1.69 GB"
+
+    assert figures(cut(f"{pool}\n{pool}", pool.index("126333") + 3))["pool_tokens"] == "126333"
+
+
+def test_lines_broken_between_words_in_a_quotation_are_read_as_they_were() -> None:
+    quoted = "\n".join(f"> {part}" for part in (*WIDE.rsplit(" ", 3)[:1], " ".join(WIDE.rsplit(" ", 3)[1:])))
+
+    assert figures(quoted) == {"gpu_kv_cache_tokens": "343744"}
+
+
+def test_what_the_engine_prints_wins_over_packages_named_around_it() -> None:
+    log = f"pip install vllm==0.10.0\nINFO [core.py:1] Initializing a V1 LLM engine (v0.11.0) with config: model='x'\n{TOKENS}"
+
+    assert read_log_text(log).engine_version == "0.11.0"
+
+
 def test_a_broken_line_is_counted_once_and_a_whole_one_never_joined() -> None:
     broken = read_log_text("INFO Available KV cache memory: 12.3\n4 GiB\nINFO GPU KV cache size: 343,744\ntokens\n")
     whole = read_log_text(f"{AVAILABLE}\n{AVAILABLE}\n")
