@@ -58,7 +58,7 @@ def on_every_gpu(model: str, limit: int | None, many: Many) -> tuple[OnGpus, ...
         OnGpus(
             gpu=gpu,
             size=size,
-            fits=known[gpu, size].requests is not None,
+            fits=known[gpu, size].starts,
             requests=tuple(outcome((gpu, size), length) for length in INDEX_CONTEXTS),
             reason=known[gpu, size].reason,
         )

@@ -19,7 +19,7 @@ class Place:
         tensor_parallel_size: How many cards.
         fits: Whether the engine starts for requests of the shortest context, or of the model's own limit.
         concurrency: Requests at once for each context of ``max_model_len``; null where there is no such figure.
-        reasons: Why there is none, for each context; null where there is one.
+        reasons: Why there is none, or why the engine stops although it logs one, for each context; null where it starts.
     """
 
     tensor_parallel_size: int

@@ -58,3 +58,17 @@ def test_a_refused_deployment_does_not_stop_the_others() -> None:
 
 def test_a_model_that_keeps_no_cache_is_not_said_to_be_too_large() -> None:
     assert requests_at_once("BAAI/bge-m3", [{"gpu": "H200"}]) == (Outcome(requests=None, reason=NOTHING_CACHED),)
+
+
+def test_what_stops_at_graph_capture_has_a_figure_and_does_not_start() -> None:
+    """max_num_seqs is 1,024 on this card, and the cache holds fewer blocks of state than that."""
+    deployment = {"gpu": "H100", "max_model_len": 32_768}
+    (outcome,) = requests_at_once("Qwen/Qwen3.6-27B", [deployment])
+    report = answer({"model": "Qwen/Qwen3.6-27B", **deployment})
+    assert report.capacity is not None
+    assert outcome == Outcome(
+        requests=report.capacity.concurrency.engine_log, reason=report.capacity.objection or "it should object"
+    )
+    assert not outcome.starts
+    (fewer,) = requests_at_once("Qwen/Qwen3.6-27B", [{**deployment, "max_num_seqs": 64}])
+    assert fewer.starts

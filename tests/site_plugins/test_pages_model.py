@@ -172,7 +172,7 @@ def test_the_matrix_has_a_row_per_budget_and_size_and_a_column_per_context() -> 
 def test_sizes_that_change_no_figure_share_a_row_of_the_matrix() -> None:
     rows = capacity_matrix(ENTRY.id, CONTEXTS, ask, "../").rows
     assert [plain(row.cells[0]) for row in rows] == [
-        f"{budget} GiB · tp\u00a01,\u00a02,\u00a04,\u00a08" for budget in ("40.00", "80.00")
+        f"{budget} GiB\u00a0· tp\u00a01,\u00a02,\u00a04,\u00a08" for budget in ("40.00", "80.00")
     ]
 
 
@@ -188,10 +188,11 @@ def test_the_matrix_says_once_why_cells_are_refused() -> None:
     assert len(capacity_blocks(ENTRY.id, CONTEXTS, ask, "../")) == 1
 
 
-def test_parameters_of_small_models_are_counted_in_millions() -> None:
+def test_parameters_are_counted_in_millions_billions_or_trillions() -> None:
     assert parameter_count(22_713_216) == "22.7\u00a0M"
     assert parameter_count(137_000_000) == "137.0\u00a0M"
     assert parameter_count(8_030_261_248) == "8.0\u00a0B"
+    assert parameter_count(1_573_000_000_000) == "1.6\u00a0T"
 
 
 def test_the_index_lists_every_model_with_exact_values_to_sort_by() -> None:
@@ -227,6 +228,19 @@ def test_what_does_not_fit_is_not_asked_with_a_longer_context() -> None:
 
     on_every_gpu(ENTRY.id, None, noted)
     assert not [item for item in asked if item["tensor_parallel_size"] == 1 and item["max_model_len"] > 32_768]
+
+
+def test_a_card_on_which_the_engine_stops_at_capture_is_not_one_it_starts_on() -> None:
+    def stopping(_: str, deployments: Iterable[Fields]) -> tuple[Outcome, ...]:
+        return tuple(
+            Outcome(requests=3.0, reason="stops at graph capture" if item["tensor_parallel_size"] == 1 else "")
+            for item in deployments
+        )
+
+    places = on_every_gpu(ENTRY.id, None, stopping)
+    assert fewest(places, INDEX_GPU) == 2
+    assert [outcome.requests for outcome in places[0].requests] == [3.0, 3.0]
+    assert places[0].reason == "stops at graph capture"
 
 
 def test_the_index_is_newest_first_and_undated_models_follow() -> None:
