@@ -13,6 +13,8 @@ STATUS_WORDS = {
     "derived": "derived from the config",
 }
 
+_COUNTS = ((10**12, "T"), (10**9, "B"), (10**6, "M"))
+
 STATUS_SHORT = {"engine": "engine code", "log": "engine log", "derived": "derived"}
 
 TOKENS_PER_K = 1024
@@ -78,8 +80,8 @@ def parameters(entry: ModelEntry) -> int | None:
 
 
 def parameter_count(params: int) -> str:
-    """Returns a number of parameters as people say it: ``8.0 B``, or ``22.7 M`` of a small model."""
-    unit, name = (10**9, "B") if params >= 10**9 else (10**6, "M")
+    """Returns a number of parameters as people say it: ``8.0 B``, ``22.7 M`` of a small model, ``1.6 T`` of a large one."""
+    unit, name = next((unit, name) for unit, name in _COUNTS if params >= unit or unit == 10**6)
     return f"{scaled(params, unit, 1)}\u00a0{name}"
 
 

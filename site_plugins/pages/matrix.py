@@ -40,7 +40,7 @@ def capacity_matrix(model: str, lengths: Sequence[int], ask: Ask, calculator: st
             first, *others = alike
             # Kept together: a narrow screen breaks the line before "tp", not within the sizes.
             sizes = ",\u00a0".join(map(str, (first, *others)))
-            rows.append(Row(((f"{readable_bytes(budget)} · tp\u00a0{sizes}",), *by_size[first])))
+            rows.append(Row(((f"{readable_bytes(budget)}\u00a0· tp\u00a0{sizes}",), *by_size[first])))
     columns = (Column("Cache per GPU · tp"), *(Column(f"{length:,}", "right", "tokens") for length in lengths))
     engine = engine_name(next(iter(reports.values())))
     caption = f"Requests at once as {engine} logs them, by given cache per GPU, tensor-parallel size and context"
