@@ -1,8 +1,9 @@
 """Which builder describes the weights of an architecture: one row per Hugging Face class name."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from kvcore.budget.weights.decoder import Builder
+from kvcore.budget.weights.decoder import Builder, Decoder
 from kvcore.budget.weights.families.bailing import BAILING
 from kvcore.budget.weights.families.deepseek import DEEPSEEK
 from kvcore.budget.weights.families.deepseek_v4 import DEEPSEEK_V4
@@ -28,7 +29,20 @@ from kvcore.budget.weights.families.steps import STEPS
 from kvcore.budget.weights.families.text import TEXT
 from kvcore.budget.weights.families.wrapped import WRAPPED
 
-BUILDERS: Mapping[str, Builder] = {
+HEADS_OF_THEIR_OWN = frozenset({
+    "DeepseekForCausalLM", "DeepseekOCR2ForCausalLM", "DeepseekOCRForCausalLM", "DeepseekV2ForCausalLM",
+    "DeepseekV3ForCausalLM", "DeepseekV4ForCausalLM", "Glm4MoeForCausalLM", "Glm4MoeLiteForCausalLM",
+    "Glm4vMoeForConditionalGeneration", "Glm5NextForCausalLM", "Glm5NextForConditionalGeneration", "GptOssForCausalLM",
+    "JambaForCausalLM", "KimiK25ForConditionalGeneration", "KimiK3ForConditionalGeneration", "KimiLinearForCausalLM",
+    "KimiVLForConditionalGeneration", "LongcatFlashForCausalLM", "LongcatFlashNgramForCausalLM", "MiMoV2FlashForCausalLM",
+    "MiMoV2ForCausalLM", "MiniMaxM2ForCausalLM", "MiniMaxM3SparseForCausalLM",
+    "MiniMaxM3SparseForConditionalGeneration", "MistralLarge3ForCausalLM", "MuseGlimmerForCausalLM",
+    "MuseGlimmerForConditionalGeneration", "NemotronHForCausalLM", "OlmoeForCausalLM", "PhiMoEForCausalLM",
+    "PhimoeForCausalLM", "Qwen3NextForCausalLM",
+})  # fmt: skip
+"""Architectures whose class never reads ``tie_word_embeddings``: it builds a head whatever the config says (vLLM 0.33.0)."""
+
+_BUILDERS: Mapping[str, Builder] = {
     **TEXT,
     **QWEN,
     **GEMMA,
@@ -53,5 +67,10 @@ BUILDERS: Mapping[str, Builder] = {
     **HYBRID_OTHERS,
     **WRAPPED,
     **ENCODER_OTHERS,
+}
+
+BUILDERS: Mapping[str, Builder] = {
+    name: replace(builder, never_tied=True) if name in HEADS_OF_THEIR_OWN and isinstance(builder, Decoder) else builder
+    for name, builder in _BUILDERS.items()
 }
 """Builder of each architecture."""

@@ -172,6 +172,6 @@ MAMBAS: Mapping[str, Builder] = {
     "GraniteMoeHybridForCausalLM": Decoder(blocks=(granite_layer,), tied_by_default=True, everywhere=EVERYWHERE),
     "FalconH1ForCausalLM": Decoder(blocks=(falcon_h1_layer,)),
     "JambaForCausalLM": Decoder(blocks=(jamba_layer,), everywhere=EVERYWHERE),
-    "Zamba2ForCausalLM": Decoder(blocks=(zamba2_layer,), norms=1, tied_by_default=True, every=(zamba2_shared,), everywhere=EVERYWHERE),
+    "Zamba2ForCausalLM": Decoder(blocks=(zamba2_layer,), norms=1, always_tied=True, every=(zamba2_shared,), everywhere=EVERYWHERE),
 }  # fmt: skip
 """Builders of Mamba models and hybrids."""
