@@ -193,8 +193,11 @@ def _kernels(question: Question) -> Iterator[Variant]:
 
 def _free_memory(question: Question) -> Iterator[Variant]:
     """Free memory is read once more when the pools are sized; where other programs share it, it has changed by then."""
-    request, tokens = question.request, question.record.first("max_total_num_tokens")
-    share = question.record.flags.get("mem_fraction_static")
+    record, request = question.record, question.request
+    tokens = record.first("max_total_num_tokens") or (
+        None if record.first("swa_tokens") else record.first("pool_tokens")
+    )
+    share = record.flags.get("mem_fraction_static")
     if tokens is None or not isinstance(share, float) or not {BEFORE, AFTER} <= set(request):
         return
     computed = quickly(request)
