@@ -38,6 +38,12 @@ SAME_IN_SGLANG = {
 }
 """vLLM's fields and SGLang's nearest to them, for the error that names it."""
 
+SPARE_TOKENS = 4
+"""Places of a request's row beyond its context (SGLang 0.5.23 `extra_max_context_len`)."""
+
+TOKEN_PLACE_BYTES = 4
+"""The table of token places holds int32 (SGLang 0.5.23 `ReqToTokenPool`)."""
+
 STATED_MEMORY = frozenset({"gpu_memory_gib", "weights_gib"})
 """Fields about memory that hold for either engine."""
 
@@ -169,8 +175,17 @@ def _warnings(
             "The drafter's checkpoint is not in the catalogue: one layer is assumed, as EAGLE heads have; give "
             "speculative_draft_config to be sure."
         )
-    unbilled = (settings.context_len + 4 + settings.num_draft_tokens) * 4
     if planned.pools is not None:
-        table = unbilled * (planned.pools.max_running_requests + 1) / GIB
+        table = _token_table_bytes(planned.pools.max_running_requests, settings) / GIB
         warnings.append(f"The table of token places takes another {table:.2f} GiB out of the memory left free.")
     return tuple(warnings)
+
+
+def _token_table_bytes(requests: int, settings: SglangSettings) -> int:
+    """Bytes of the table that says where each request's tokens are, which no pool is charged with.
+
+    One int32 per token of the longest context and some to spare, a row for each request and one for padding
+    (SGLang 0.5.23 `ReqToTokenPool`, `KVCacheConfigurator`).
+    """
+    row = settings.context_len + SPARE_TOKENS + settings.num_draft_tokens
+    return (requests + 1) * row * TOKEN_PLACE_BYTES

@@ -213,7 +213,7 @@ def indexer_cell(cache: IndexerCache) -> Cell:
         bytes=cdiv(dim + dim // INDEX_BLOCK * SCALE_BYTES, cache.tokens_per_key),
         dtype="fp8_e4m3 with scale",
         split="whole",
-        formula="ceil((index_head_dim + index_head_dim / 128 × 4) / tokens per key)",
-        substituted=f"ceil(({dim} + {dim} / 128 × 4) / {cache.tokens_per_key})",
+        formula=f"ceil((index_head_dim + index_head_dim / {INDEX_BLOCK} × {SCALE_BYTES}) / tokens per key)",
+        substituted=f"ceil(({dim} + {dim} / {INDEX_BLOCK} × {SCALE_BYTES}) / {cache.tokens_per_key})",
         source="SGLang 0.5.23 `_compute_dsa_indexer_cell_size`",
     )

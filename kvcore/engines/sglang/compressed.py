@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from kvcore.arithmetic import cdiv, round_up
 from kvcore.config import ModelConfig
-from kvcore.engines.sglang.cells import FULL, WINDOW, BilledLayer, Cell, indexer_cell
+from kvcore.engines.sglang.cells import FULL, INDEX_BLOCK, SCALE_BYTES, WINDOW, BilledLayer, Cell, indexer_cell
 from kvcore.engines.sglang.settings import SglangSettings
 from kvcore.engines.sglang.stages import Stage, layer_ranges
 from kvcore.engines.sglang.token_pools import RatioWindows, TokenPools, whole_pages
@@ -101,8 +101,8 @@ def _row_cell(row: int, rows_per_page: int, tokens_per_entry: int) -> Cell:
         bytes=cdiv(padded.numerator, padded.denominator),
         dtype="fp8_e4m3 with scales",
         split="whole",
-        formula="ceil(row bytes × rows of a page / 576) × 576 / rows of a page",
-        substituted=f"ceil({row} × {rows_per_page} / 576) × 576 / {rows_per_page}",
+        formula=f"ceil(row bytes × rows of a page / {PAGE_PADDING}) × {PAGE_PADDING} / rows of a page",
+        substituted=f"ceil({row} × {rows_per_page} / {PAGE_PADDING}) × {PAGE_PADDING} / {rows_per_page}",
         source="SGLang 0.5.23 `DeepSeekV4SingleKVPool.create_buffer`",
         tokens_per_entry=tokens_per_entry,
     )
@@ -137,7 +137,7 @@ def compressed_sizing(
             if isinstance(layer.cache, CompressedLatentCache) and layer.layer_index in layers
         )
         indexer = config.integer("index_head_dim")
-        key = indexer + indexer // 128 * 4
+        key = indexer + indexer // INDEX_BLOCK * SCALE_BYTES
         ring = RINGS[SPARSE][settings.drafts is not None]
         states = Fraction(ring * 4 * (config.integer("head_dim") + indexer) * STATE_BYTES, page)
         per_window = padded_row(row, page) * len(layers) + states * ratios[SPARSE]

@@ -5,9 +5,15 @@ from collections.abc import Iterator
 from kvcore.arithmetic import GIB
 from kvcore.engines.sglang.charge import parts_of, tokens_held
 from kvcore.engines.sglang.memory import StatePool
+from kvcore.engines.sglang.memory_fraction import LARGE_GPU_RESERVE_MIB
 from kvcore.engines.sglang.model import ServedModel
 from kvcore.engines.sglang.plan import Pools, SglangPlan, request_state_bytes
-from kvcore.engines.sglang.requests import estimated_requests
+from kvcore.engines.sglang.requests import (
+    ESTIMATED_PER_CONTEXT,
+    FEWEST_ESTIMATED,
+    MOST_ESTIMATED,
+    estimated_requests,
+)
 from kvcore.engines.sglang.sections import held_limits
 from kvcore.engines.sglang.settings import SglangSettings
 from kvcore.report.report import Step
@@ -32,7 +38,9 @@ def _fraction(model: ServedModel, settings: SglangSettings) -> Iterator[Step]:
     if headroom is None:
         return
     terms = list(headroom.terms_mib())
-    least = ", at least 10,240" if headroom.reserved_mib > sum(amount for _, _, amount in terms) else ""
+    least = (
+        f", at least {LARGE_GPU_RESERVE_MIB:,}" if headroom.reserved_mib > sum(amount for _, _, amount in terms) else ""
+    )
     yield Step(
         path="inputs.reserved_mib",
         label="Memory left free for activations and graphs",
@@ -181,7 +189,8 @@ def _requests(plan: SglangPlan, pools: Pools, settings: SglangSettings) -> Itera
     tokens = pools.tokens.max_total_num_tokens
     wanted = settings.requests_per_group
     if wanted is None:
-        formula = "min(clamp(tokens / context × 512, 2,048, 4,096), tokens / 2)"
+        within = f"{FEWEST_ESTIMATED:,}, {MOST_ESTIMATED:,}"
+        formula = f"min(clamp(tokens / context × {ESTIMATED_PER_CONTEXT}, {within}), tokens / 2)"
         values = f"min({estimated_requests(tokens, settings.context_len):,}, {tokens:,} / 2)"
     else:
         formula, values = "min(max_running_requests / attention groups, tokens / 2)", f"min({wanted:,}, {tokens:,} / 2)"

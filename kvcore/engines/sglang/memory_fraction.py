@@ -10,6 +10,17 @@ MINIMUM_TOKENS = 2048
 MAX_PREFILL_TOKENS = 16_384
 """Tokens of one prefill where chunking is off (SGLang 0.5.23 `ServerArgs.max_prefill_tokens`)."""
 
+BASE_MIB = 512
+MIB_PER_TOKEN = 1.5
+MIB_PER_RANK = 128
+"""Reserved whatever the graphs: a constant, each token of the activations, each rank (`handle_gpu_memory_settings`)."""
+
+MIB_PER_DECODE_SEQUENCE = 2
+MIB_PER_PREFILL_GRAPH = 8
+MIB_PER_ATTENTION_SEQUENCE = 3
+MORE_MIB_PER_ATTENTION_SEQUENCE = 1.5
+"""Reserved for graphs, and for data-parallel attention with few and beyond many sequences (`reserve_for_graph_mb`)."""
+
 LARGE_GPU_MIB = 60 * 1024
 LARGE_GPU_RESERVE_MIB = 10 * 1024
 LATENT_PREFILL_GRAPH_MIB = 1536
@@ -17,9 +28,19 @@ LATENT_PREFILL_GRAPH_TOKENS = 8192
 SMALL_PREFILL_CAPTURE = 512
 """Tokens prefill is captured up to for some families (`apply_muse_glimmer_prefill_cuda_graph_max_bs_default`)."""
 
-MANY_GRAPHS = 300
+MANY_SEQUENCES = 300
+"""Sequences of the largest decode graph above which data-parallel attention takes more (`reserve_for_graph_mb`)."""
+
 VISION_FACTOR = 0.95
+"""The share a tower as large as ViT-L/14 leaves of the static share (`adjust_mem_fraction_for_vlm`)."""
+
 BASE_VISION_SIZE = 24 * 1024**2
+"""Size of ViT-L/14: its layers times its width squared."""
+
+VISION_SENSITIVITY = 0.1
+"""By how much the factor falls with every further tower of that size."""
+
+LEAST_VISION_FACTOR, MOST_VISION_FACTOR = 0.8, 1.05
 
 
 @dataclass(frozen=True)
@@ -97,21 +118,35 @@ class Headroom:
         return sum(1 for tokens in _graph_sizes(largest) if tokens <= largest)
 
     def terms_mib(self) -> Iterator[tuple[str, str, float]]:
-        """Each reserve: its name, its formula with values, and MiB (SGLang 0.5.23 `reserve_for_graph_mb`)."""
-        yield "constant", "512", 512.0
-        yield "activations", f"1.5 × {self.activation_tokens:,} tokens", self.activation_tokens * 1.5
-        yield "ranks", f"128 × {self.ranks} ranks", self.ranks / 8 * 1024
+        """Each reserve: its name, its formula with values, and MiB (SGLang 0.5.23 `handle_gpu_memory_settings`)."""
+        tokens, sequences = self.activation_tokens, self.decode_max_bs
+        yield "constant", f"{BASE_MIB}", float(BASE_MIB)
+        yield "activations", f"{MIB_PER_TOKEN} × {tokens:,} tokens", tokens * MIB_PER_TOKEN
+        yield "ranks", f"{MIB_PER_RANK} × {self.ranks} ranks", float(self.ranks * MIB_PER_RANK)
         if self.role != "prefill" and self.captures_decode:
-            yield "decode graphs", f"2 × {self.decode_max_bs:,}", self.decode_max_bs * 2.0
+            yield (
+                "decode graphs",
+                f"{MIB_PER_DECODE_SEQUENCE} × {sequences:,}",
+                float(sequences * MIB_PER_DECODE_SEQUENCE),
+            )
         if self.attention_dp > 1 and self.role != "prefill":
-            batch = self.decode_max_bs * self.attention_dp
-            more = batch * 1.5 if self.decode_max_bs > MANY_GRAPHS else 0.0
-            yield "data-parallel attention", f"3 × {batch:,} + {more:,g}", batch * 3 + more
+            batch = sequences * self.attention_dp
+            more = batch * MORE_MIB_PER_ATTENTION_SEQUENCE if sequences > MANY_SEQUENCES else 0.0
+            yield (
+                "data-parallel attention",
+                f"{MIB_PER_ATTENTION_SEQUENCE} × {batch:,} + {more:,g}",
+                batch * MIB_PER_ATTENTION_SEQUENCE + more,
+            )
         if self.role != "decode" and self.captures_prefill:
             if self.latent:
-                yield "prefill graphs", "1,536 for latents", float(LATENT_PREFILL_GRAPH_MIB)
+                yield "prefill graphs", f"{LATENT_PREFILL_GRAPH_MIB:,} for latents", float(LATENT_PREFILL_GRAPH_MIB)
             else:
-                yield "prefill graphs", f"8 × {self.prefill_graphs} graphs", self.prefill_graphs * 8.0
+                graphs = self.prefill_graphs
+                yield (
+                    "prefill graphs",
+                    f"{MIB_PER_PREFILL_GRAPH} × {graphs} graphs",
+                    float(graphs * MIB_PER_PREFILL_GRAPH),
+                )
 
     @property
     def reserved_mib(self) -> float:
@@ -147,7 +182,7 @@ def vision_factor(vision: tuple[int, int]) -> float:
     """By how much a vision tower lowers the share (SGLang 0.5.23 `adjust_mem_fraction_for_vlm`)."""
     layers, width = vision
     size = layers * width**2 / BASE_VISION_SIZE
-    return VISION_FACTOR * max(0.8, min(1.05, 1.0 - 0.1 * (size - 1.0)))
+    return VISION_FACTOR * max(LEAST_VISION_FACTOR, min(MOST_VISION_FACTOR, 1.0 - VISION_SENSITIVITY * (size - 1.0)))
 
 
 def _graph_sizes(largest: int) -> Iterator[int]:

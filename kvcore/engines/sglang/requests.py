@@ -8,6 +8,7 @@ ESTIMATED_PER_CONTEXT = 512
 """Requests assumed per context length of tokens (SGLang 0.5.23 `resolve_max_num_reqs`)."""
 
 FEWEST_ESTIMATED, MOST_ESTIMATED = 2048, 4096
+"""Bounds of that estimate (SGLang 0.5.23 `resolve_max_num_reqs`)."""
 
 
 def estimated_requests(tokens: int, context_len: int) -> int:
