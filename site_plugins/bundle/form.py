@@ -134,7 +134,9 @@ def _control(field: RequestField, control_id: str, value: str, suggestions: Sugg
     )
     if field.type in _TEXT_TYPES:
         rows = 5 if field.name == "config" else 2
-        return f'<textarea {common} rows="{rows}" spellcheck="false" placeholder="{{ … }}">{escape(value)}</textarea>'
+        # Lines as they are: megabytes on one line take a browser several times as long to break as to show.
+        wrap = 'wrap="off" spellcheck="false"'
+        return f'<textarea {common} rows="{rows}" {wrap} placeholder="{{ … }}">{escape(value)}</textarea>'
     if field.type in {"choice", "boolean"}:
         choices = field.choices or ("true", "false")
         options = "".join(

@@ -1,5 +1,6 @@
 """The calculator's form, generated from the request's table."""
 
+import re
 from html.parser import HTMLParser
 
 from kvcore.request_fields import REQUEST_FIELDS
@@ -82,3 +83,16 @@ def test_what_the_site_was_configured_with_is_never_markup() -> None:
 def test_ids_are_unique() -> None:
     ids = [attributes["id"] for _, attributes in form().found if "id" in attributes]
     assert len(ids) == len(set(ids))
+
+
+def test_fields_that_mean_the_same_in_both_engines_name_each_other() -> None:
+    html = form_html({}, Suggestions({}))
+    fields = dict(re.findall(r'data-kv-field="(\w+)"[^>]* data-kv-same="(\w+)"', html))
+    assert fields["max_model_len"] == "context_length"
+    assert all(fields[other] == name for name, other in fields.items())
+
+
+def test_texts_of_any_length_are_shown_on_lines_of_their_own() -> None:
+    boxes = re.findall(r"<textarea [^>]*>", form_html({}, Suggestions({})))
+    assert boxes
+    assert all('wrap="off"' in box for box in boxes)
