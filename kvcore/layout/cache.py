@@ -92,12 +92,14 @@ class LatentCache(Cache):
         qk_rope_head_dim: Elements of the rotary key.
         qk_nope_head_dim: Elements of a query head without position, which decides the kernels that fit; None: not
             stated.
+        in_cache_dtype: The class stores it in the cache dtype even where the layer is to keep the model dtype.
     """
 
     growth: ClassVar[Growth] = "per_token"
     kv_lora_rank: int
     qk_rope_head_dim: int
     qk_nope_head_dim: int | None = None
+    in_cache_dtype: bool = False
 
 
 @dataclass(frozen=True)

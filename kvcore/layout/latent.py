@@ -1,5 +1,6 @@
 """Multi-head latent attention: one compressed latent and one rotary key per token."""
 
+import dataclasses
 from dataclasses import dataclass
 
 from kvcore.config import ModelConfig
@@ -49,6 +50,11 @@ def latent(config: ModelConfig, layer_index: int) -> LatentCache:
         qk_nope_head_dim=qk_nope_head_dim,
         index_topk=config.integer("index_topk"),
     )
+
+
+def kimi_latent(config: ModelConfig, layer_index: int) -> LatentCache:
+    """As :func:`latent` for Kimi's class, which names no layers to keep the model dtype (vLLM 0.33.0 `models/kimi_k3`)."""
+    return dataclasses.replace(latent(config, layer_index), in_cache_dtype=True)
 
 
 def latent_or_heads(config: ModelConfig, layer_index: int) -> LatentCache | AttentionCache:

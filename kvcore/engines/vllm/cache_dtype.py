@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from kvcore.arithmetic import cdiv
 from kvcore.engines.vllm.paging_settings import PagingSettings
 from kvcore.engines.vllm.store.attention import key_value_store
-from kvcore.engines.vllm.store.stored import StoreContext
+from kvcore.engines.vllm.store.latent import store_latent
+from kvcore.engines.vllm.store.stored import StoreContext, element_bytes
 from kvcore.layout.cache import AttentionCache, LatentCache, StateCache
 from kvcore.layout.layout import Layout, Part
 
@@ -20,9 +21,9 @@ SLIDING_WINDOW = "sliding_window"
 
 @dataclass(frozen=True)
 class FirstLayer:
-    """The model's first layer of keys and values, and whether it keeps the model dtype."""
+    """The model's first layer that attends, and whether it keeps the model dtype."""
 
-    cache: AttentionCache
+    cache: AttentionCache | LatentCache
     in_model_dtype: bool
 
 
@@ -63,7 +64,7 @@ def skip_layers(layout: Layout, settings: PagingSettings) -> frozenset[str]:
 def _keeps_model_dtype(part: Part, layer_index: int, skipped: frozenset[str]) -> bool:
     cache = part.cache
     if isinstance(cache, LatentCache):
-        return str(layer_index) in skipped
+        return str(layer_index) in skipped and not cache.in_cache_dtype
     if not isinstance(cache, AttentionCache):
         return False
     if cache.in_model_dtype or str(layer_index) in skipped:
@@ -80,11 +81,13 @@ def shared_page(layout: Layout, context: StoreContext, first: FirstLayer) -> tup
     Args:
         layout: The model's layout.
         context: How layers are stored; its block size is the one so far, its cache dtype the quantized one.
-        first: The model's first layer of keys and values.
+        first: The model's first layer that attends.
 
     Returns:
         The block size in force, and the page that window layers are padded to; None where pages are equal per token.
     """
+    if isinstance(first.cache, LatentCache):
+        return _shared_latent_page(first.cache, context, in_model_dtype=first.in_model_dtype)
     heads = layout.num_key_value_heads or first.cache.num_kv_heads
     head_size = layout.head_size or first.cache.head_size
     cache = AttentionCache(name=first.cache.name, num_kv_heads=heads, head_size=head_size, head_size_v=head_size)
@@ -96,7 +99,22 @@ def shared_page(layout: Layout, context: StoreContext, first: FirstLayer) -> tup
     primary = quantized.entry_bytes if packs else quantized.plain_entry_bytes
     if primary == full:
         return context.block_size, None
-    smallest = (quantized.backend if packs else backend).smallest_block
+    return _raised(context, full, primary, (quantized.backend if packs else backend).smallest_block)
+
+
+def _shared_latent_page(cache: LatentCache, context: StoreContext, *, in_model_dtype: bool) -> tuple[int, int | None]:
+    """As :func:`shared_page` for latents, which the engine measures as if they were keys and values of one head."""
+    in_model = dataclasses.replace(context, kv_cache_dtype="auto")
+    width = 2 * (cache.kv_lora_rank + cache.qk_rope_head_dim)
+    full, primary = (width * element_bytes(store.stored_dtype) for store in (in_model, context))
+    if full == primary:
+        return context.block_size, None
+    backend = store_latent(cache, in_model if in_model_dtype else context).backend
+    return _raised(context, full, primary, backend.smallest_block if backend is not None else context.block_size)
+
+
+def _raised(context: StoreContext, full: int, primary: int, smallest: int) -> tuple[int, int]:
+    """The block size whose quantized page holds the unquantized one of the smallest kernel block, and that page."""
     step = max(smallest, context.block_size)
     required = max(full * smallest, context.state_page_size_padded or 0)
     block_size = max(context.block_size, step * cdiv(required, step * primary))
@@ -104,8 +122,8 @@ def shared_page(layout: Layout, context: StoreContext, first: FirstLayer) -> tup
 
 
 def first_layer(parts: Sequence[tuple[Part, str]]) -> FirstLayer | None:
-    """The first layer of keys and values; None where there is none."""
+    """The first layer that attends; None where there is none."""
     for part, kv_cache_dtype in parts:
-        if isinstance(part.cache, AttentionCache):
+        if isinstance(part.cache, AttentionCache | LatentCache):
             return FirstLayer(part.cache, kv_cache_dtype == "auto")
     return None

@@ -25,7 +25,7 @@ from kvcore.layout.hybrid_kinds import (
     zamba2_default_kinds,
 )
 from kvcore.layout.kimi_delta import bailing_kimi_delta, kimi_delta
-from kvcore.layout.latent import latent
+from kvcore.layout.latent import kimi_latent
 from kvcore.layout.layer_kinds import LayerKinds, every_layer
 from kvcore.layout.lightning_attention import lightning_attention
 from kvcore.layout.mamba1 import jamba_mamba, mamba1
@@ -48,7 +48,7 @@ def _hybrid(
     mtp: DraftBuilder | None = None,
 ) -> Architecture:
     """Layers that attend among layers that keep a state."""
-    is_latent = attention in {latent, bailing_latent}
+    is_latent = attention in {kimi_latent, bailing_latent}
     return Architecture(
         layer_kinds=kinds,
         caches={state_kind: (state,), "full_attention": (attention,)},
@@ -103,7 +103,7 @@ def _nemotron(
 
 
 def _kimi(source: str, mtp: DraftBuilder | None) -> Architecture:
-    return _hybrid(source, kimi_kinds, state=kimi_delta, attention=latent, mtp=mtp)
+    return _hybrid(source, kimi_kinds, state=kimi_delta, attention=kimi_latent, mtp=mtp)
 
 
 def _bailing(source: str, kinds: LayerKinds, state: CacheBuilder) -> Architecture:
@@ -167,7 +167,7 @@ STATES: Mapping[str, Architecture] = {
     ),
     "Lfm2MoeForCausalLM": _lfm2("`models/lfm2_moe.py`", layer_types_or(no_layer_types), moe_short_convolution),
     "KimiLinearForCausalLM": _kimi("`models/kimi_k3`", None),
-    "KimiK3ForConditionalGeneration": _kimi("`models/kimi_k3`", mtp_layers(latent)),
+    "KimiK3ForConditionalGeneration": _kimi("`models/kimi_k3`", mtp_layers(kimi_latent)),
     "BailingMoeV2_5ForCausalLM": _bailing("`models/bailing_moe_linear.py`", bailing_kinds, lightning_attention),
     "BailingMoeV3ForCausalLM": _bailing("`models/bailing_moe_v3.py`", bailing_v3_kinds, bailing_kimi_delta),
 }

@@ -76,3 +76,19 @@ def test_a_full_layer_left_unquantized_beside_padded_windows_is_refused() -> Non
         "kv_cache_dtype_skip_layers": ["0", "1"],
     })  # fmt: skip
     assert found.errors[0].field == "kv_cache_dtype_skip_layers"
+
+
+def test_a_latent_left_in_the_model_dtype_doubles_the_block_of_fp8_latents() -> None:
+    """The engine measures latents as keys and values: twice the bytes per token need twice FlashMLA's block of 64."""
+    kernel_block, rank, rope, layers = 64, 512, 64, 4
+    config = {
+        "architectures": ["DeepseekV2ForCausalLM"], "model_type": "deepseek_v2", "num_hidden_layers": layers,
+        "hidden_size": 2048, "num_attention_heads": 16, "kv_lora_rank": rank, "qk_rope_head_dim": rope,
+        "qk_nope_head_dim": 128, "v_head_dim": 128, "max_position_embeddings": 40_960, "torch_dtype": "bfloat16",
+    }  # fmt: skip
+    fp8 = report(config, kv_cache_dtype="fp8")
+    mixed = report(config, kv_cache_dtype="fp8", kv_cache_dtype_skip_layers=["1"])
+    assert fp8.plan.block_size == kernel_block
+    assert mixed.plan.block_size == 2 * kernel_block
+    assert mixed.plan.page_size_bytes == 2 * kernel_block * (rank + rope) * (layers - 1 + BF16)
+    assert report(config, kv_cache_dtype="fp8", kv_cache_dtype_skip_layers=["0"]).plan.block_size == kernel_block

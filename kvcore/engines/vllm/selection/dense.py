@@ -116,8 +116,11 @@ TRITON_FLASHINFER = dataclasses.replace(
     head_sizes=(256, 512), majors=(BLACKWELL,), supports_mm_prefix=True, supports_dcp=False,
 )  # fmt: skip
 
+UNEQUAL_BACKENDS = (FLASH_ATTN_DIFFKV, TRITON_ATTN_DIFFKV)
+"""Backends for keys and values of different sizes, which other layers take too where they are asked for."""
+
 DENSE_BACKENDS = (
-    FLASH_ATTN, FLASHINFER, TRITON_ATTN, FLEX_ATTENTION, TURBOQUANT, TRITON_FLASH_ATTN, TRITON_FLASHINFER,
+    FLASH_ATTN, FLASHINFER, TRITON_ATTN, FLEX_ATTENTION, TURBOQUANT, TRITON_FLASH_ATTN, TRITON_FLASHINFER, *UNEQUAL_BACKENDS,
 )  # fmt: skip
 """Every backend for keys and values by itself, for ``attention_backend``."""
 

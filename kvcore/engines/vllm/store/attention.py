@@ -6,21 +6,26 @@ from typing import Any
 
 from kvcore.catalog.gpus import BLACKWELL, HOPPER
 from kvcore.engines.vllm.selection import Backend
-from kvcore.engines.vllm.selection.dense import FLASH_ATTN_DIFFKV, TRITON_ATTN_DIFFKV
+from kvcore.engines.vllm.selection.dense import FLASH_ATTN_DIFFKV, TRITON_ATTN_DIFFKV, UNEQUAL_BACKENDS
 from kvcore.engines.vllm.selection.query import DECODER
 from kvcore.engines.vllm.specs import AttentionSpec, FullAttentionSpec
 from kvcore.engines.vllm.store.entry import Entry, attention_entry
 from kvcore.engines.vllm.store.stored import StoreContext, Stored, heads_per_rank
 from kvcore.layout.cache import AttentionCache
 
+UNEQUAL = {backend.name: backend for backend in UNEQUAL_BACKENDS}
+
 
 def key_value_backend(cache: AttentionCache, context: StoreContext, attn_type: str = DECODER) -> Backend:
     """The backend of a layer that keeps keys and values.
 
-    Keys and values of different sizes run on backends of their own, which the model class picks (vLLM 0.33.0
-    `FlashAttentionDiffKVBackend.is_supported_on_current_device`).
+    Keys and values of different sizes run on backends of their own, which the model class picks where none of them is
+    asked for (vLLM 0.33.0 `FlashAttentionDiffKVBackend.is_supported_on_current_device`).
     """
     if cache.head_size != cache.head_size_v:
+        asked_for = (context.attention_backend or "").upper()
+        if asked_for in UNEQUAL:
+            return UNEQUAL[asked_for]
         return FLASH_ATTN_DIFFKV if context.gpu.capability[0] in {HOPPER, BLACKWELL} else TRITON_ATTN_DIFFKV
     return context.select(
         cache.head_size, use_mm_prefix=context.mm_prefix_lm, has_sink=cache.has_sink, attn_type=attn_type
