@@ -6,6 +6,7 @@ from typing import Any
 
 from kvcore.answer import answer
 from kvcore.errors import input_error
+from kvcore.permalink.link import figure_at
 from kvcore.questions.cells import csv_cell
 from kvcore.questions.names import SAME, Fields
 from kvcore.report.json import to_json
@@ -74,20 +75,10 @@ def compare(requests: Sequence[Fields]) -> Comparison:
         reports=reports,
         inputs=tuple(row for row in inputs if row.differs),
         figures=tuple(
-            Row(path=path, label=label, unit=unit, values=tuple(figure(report, path) for report in reports))
+            Row(path=path, label=label, unit=unit, values=tuple(figure_at(report, path) for report in reports))
             for path, label, unit in FIGURES
         ),
     )
-
-
-def figure(report: Report, path: str) -> Any:
-    """The value of a report at a dotted path; None where a step of the path is absent."""
-    value: Any = report
-    for name in path.split("."):
-        value = getattr(value, name, None)
-        if value is None:
-            return None
-    return value
 
 
 def _common(name: str) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 from kvcore.answer import answer
 from kvcore.errors import input_error
+from kvcore.permalink.link import figure_at
 from kvcore.questions.cells import csv_cell
-from kvcore.questions.compare import figure
 from kvcore.questions.forward import MOST_REQUESTS, Basis, whole_number
 from kvcore.questions.length import longest_context
 from kvcore.questions.names import Fields
@@ -86,7 +86,7 @@ def _point(
     report = answer({**fields, **inputs}, sections)
     return Point(
         inputs=inputs,
-        figures={path: figure(report, path) for path in figures},
+        figures={path: figure_at(report, path) for path in figures},
         fits=None if report.capacity is None else report.capacity.fits,
         error=report.errors[0].message if report.errors else "",
     )

@@ -7,7 +7,7 @@ import pytest
 
 from kvcore.answer import answer
 from kvcore.engines.vllm.answer import SECTIONS
-from kvcore.questions.compare import figure
+from kvcore.permalink.link import figure_at
 from kvcore.questions.sweep import DEFAULT_FIGURES, sweep
 from kvcore.report.json import to_json
 from kvcore.subject import forget
@@ -57,7 +57,7 @@ def test_the_points_of_a_sweep_are_what_each_would_answer_alone(name: str, axis:
     for point in sweep(DEPLOYMENTS[name], {axis: AXES[axis]}, figures).points:
         forget()
         report = answer({**DEPLOYMENTS[name], **point.inputs})
-        assert point.figures == {path: figure(report, path) for path in figures}
+        assert point.figures == {path: figure_at(report, path) for path in figures}
         assert point.fits == (report.capacity.fits if report.capacity else None)
         assert point.error == (report.errors[0].message if report.errors else "")
 
@@ -76,7 +76,7 @@ def test_a_section_asked_for_alone_is_the_one_of_the_whole_report(name: str) -> 
 def test_the_interval_of_an_estimate_is_swept_too() -> None:
     path = "capacity.interval.tokens"
     (point,) = sweep(LLAMA, {"max_model_len": [8192]}, (path,)).points
-    assert point.figures[path] == figure(answer({**LLAMA, "max_model_len": 8192}), path)
+    assert point.figures[path] == figure_at(answer({**LLAMA, "max_model_len": 8192}), path)
     assert point.figures[path] is not None
 
 

@@ -15,6 +15,14 @@ OLDER_RUNNER_METHODS = frozenset({"suffix", "custom_class"})
 _LARGE_GPU_BYTES = 70 * GIB
 _VERY_LARGE_GPU_BYTES = 160 * GIB
 
+VERY_LARGE_GPU_TOKENS = 16_384
+LARGE_GPU_TOKENS = {"llm": 16_384, "server": 8_192}
+SMALL_GPU_TOKENS = {"llm": 8_192, "server": 2_048}
+"""Batched tokens by GPU memory and entry point (vLLM 0.33.0 `EngineArgs.get_batch_defaults`)."""
+
+LARGE_GPU_SEQS, SMALL_GPU_SEQS = 1024, 256
+"""Sequences of a step by GPU memory (vLLM 0.33.0 `EngineArgs.get_batch_defaults`)."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
@@ -46,7 +54,7 @@ def resolve_batch(recorder: InputRecorder, gpu: Gpu, max_model_len: int, traits:
             f"vLLM refuses fewer batched tokens than max_model_len ({max_model_len:,}) where chunked prefill is off",
             f"Set max_num_batched_tokens to at least {max_model_len:,}.",
         )
-    by_memory = min(1024 if _is_large(gpu) else 256, tokens)
+    by_memory = min(LARGE_GPU_SEQS if _is_large(gpu) else SMALL_GPU_SEQS, tokens)
     seqs: int = recorder.take("max_num_seqs", by_memory, "by GPU memory, at most max_num_batched_tokens")
     capped = min(tokens, seqs * max_model_len)
     if "max_num_batched_tokens" not in recorder.request.given and capped != tokens:
@@ -62,10 +70,10 @@ def default_max_num_batched_tokens(gpu: Gpu, usage_context: str, profile: Profil
     """Batch default by GPU memory and entry point (vLLM 0.33.0 `EngineArgs.get_batch_defaults`), and its reason."""
     memory = gpu.usable_bytes or 0
     if profile.very_large_gpu_batch and memory >= _VERY_LARGE_GPU_BYTES:
-        return 16_384, "default for GPUs of at least 160 GiB"
+        return VERY_LARGE_GPU_TOKENS, "default for GPUs of at least 160 GiB"
     if _is_large(gpu):
-        return (16_384 if usage_context == "llm" else 8_192), "default for GPUs of at least 70 GiB other than A100"
-    return (8_192 if usage_context == "llm" else 2_048), "default for GPUs under 70 GiB and A100"
+        return LARGE_GPU_TOKENS[usage_context], "default for GPUs of at least 70 GiB other than A100"
+    return SMALL_GPU_TOKENS[usage_context], "default for GPUs under 70 GiB and A100"
 
 
 def _is_large(gpu: Gpu) -> bool:
