@@ -21,7 +21,7 @@ DERIVATIVES = tuple(
     json.loads(line)
     for line in (Path(__file__).parent / "weights" / "derivatives.jsonl").read_text("utf-8").splitlines()
 )
-SETTINGS = {"gpu": "H100", "kv_cache_memory_bytes": 20_000_000_000, "max_model_len": 4096}
+SETTINGS = {"gpu": "H100", "kv_cache_memory_bytes": 20_000_000_000, "max_model_len": 512}
 
 
 def changed(derivative: Mapping[str, Any]) -> dict[str, Any]:

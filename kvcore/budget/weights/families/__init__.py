@@ -31,14 +31,15 @@ from kvcore.budget.weights.families.wrapped import WRAPPED
 
 HEADS_OF_THEIR_OWN = frozenset({
     "DeepseekForCausalLM", "DeepseekOCR2ForCausalLM", "DeepseekOCRForCausalLM", "DeepseekV2ForCausalLM",
-    "DeepseekV3ForCausalLM", "DeepseekV4ForCausalLM", "Glm4MoeForCausalLM", "Glm4MoeLiteForCausalLM",
-    "Glm4vMoeForConditionalGeneration", "Glm5NextForCausalLM", "Glm5NextForConditionalGeneration", "GptOssForCausalLM",
-    "JambaForCausalLM", "KimiK25ForConditionalGeneration", "KimiK3ForConditionalGeneration", "KimiLinearForCausalLM",
+    "DeepseekV32ForCausalLM", "DeepseekV3ForCausalLM", "DeepseekV4ForCausalLM", "Glm4MoeForCausalLM",
+    "Glm4MoeLiteForCausalLM", "Glm4vMoeForConditionalGeneration", "Glm5NextForCausalLM",
+    "Glm5NextForConditionalGeneration", "GlmMoeDsaForCausalLM", "GptOssForCausalLM", "JambaForCausalLM",
+    "KimiK25ForConditionalGeneration", "KimiK3ForConditionalGeneration", "KimiLinearForCausalLM",
     "KimiVLForConditionalGeneration", "LongcatFlashForCausalLM", "LongcatFlashNgramForCausalLM", "MiMoV2FlashForCausalLM",
     "MiMoV2ForCausalLM", "MiniMaxM2ForCausalLM", "MiniMaxM3SparseForCausalLM",
-    "MiniMaxM3SparseForConditionalGeneration", "MistralLarge3ForCausalLM", "MuseGlimmerForCausalLM",
-    "MuseGlimmerForConditionalGeneration", "NemotronHForCausalLM", "OlmoeForCausalLM", "PhiMoEForCausalLM",
-    "PhimoeForCausalLM", "Qwen3NextForCausalLM",
+    "MiniMaxM3SparseForConditionalGeneration", "MistralLarge3ForCausalLM", "MolmoForCausalLM",
+    "MuseGlimmerForCausalLM", "MuseGlimmerForConditionalGeneration", "NemotronHForCausalLM", "OlmoeForCausalLM",
+    "PhiMoEForCausalLM", "PhimoeForCausalLM", "Qwen3NextForCausalLM",
 })  # fmt: skip
 """Architectures whose class never reads ``tie_word_embeddings``: it builds a head whatever the config says (vLLM 0.33.0)."""
 
