@@ -59,6 +59,18 @@ UNMODELLED = frozenset({
     "--spec-model", "--spec-tokens", "--additional-config", "--moe-dense-tp-size", "--enable-hierarchical-cache",
     "--hicache-ratio", "--hicache-size", "--enable-hisparse", "--json-model-override-args", "--cuda-graph-max-bs",
     "--enable-lora-overlap-loading", "--max-loras-per-batch", "--lora-paths", "--config",
+    "--moe-a2a-backend", "--enable-symm-mem", "--cuda-graph-bs", "--cuda-graph-bs-decode", "--cuda-graph-bs-prefill",
+    "--cuda-graph-max-bs-decode", "--cuda-graph-max-bs-prefill", "--cuda-graph-config", "--cuda-graph-backend-decode",
+    "--cuda-graph-backend-prefill", "--disable-decode-cuda-graph", "--disable-prefill-cuda-graph",
+    "--max-prefill-tokens", "--enable-unified-memory", "--enable-kv-cache-sharding", "--dcp-size", "--attn-cp-size",
+    "--enable-prefill-cp", "--enable-memory-saver", "--enable-two-batch-overlap", "--enable-torch-compile",
+    "--enable-multi-layer-eagle", "--speculative-adaptive", "--speculative-draft-kv-cache-dtype",
+    "--speculative-draft-window-size", "--speculative-dflash-block-size", "--ep-num-redundant-experts",
+    "--enable-dp-lm-head", "--moe-dp-size", "--shared-experts-tp-size", "--enable-int8-mamba-checkpoint",
+    "--int8-mamba-ckpt-size", "--enable-linear-replayssm", "--linear-replayssm-cache-len",
+    "--mamba-max-states-per-path", "--enable-dsa-cache-layer-split", "--enable-deepseek-v4-fp4-indexer",
+    "--prefill-only-disable-kv-cache", "--prefill-attention-backend", "--decode-attention-backend",
+    "--disaggregation-decode-extra-slots", "--offload-mode", "--language-only", "--encoder-only", "--is-embedding",
 })  # fmt: skip
 """Flags that change memory in ways kvcore does not compute; the reader is told."""
 
@@ -88,6 +100,19 @@ IGNORED = frozenset({
     "--skip-tokenizer-init", "--skip-server-warmup", "--enable-metrics", "--enable-cache-report", "--watchdog-timeout",
     "--decode-log-interval", "--file-storage-path", "--stream-interval", "--sampling-backend", "--grammar-backend",
     "--weight-version", "--base-gpu-id", "--device", "--device-ids", "--nccl-port", "--warmups", "--numa-node",
+    "--deepep-mode", "--deepep-config", "--ep-dispatch-algorithm", "--eplb-algorithm", "--init-expert-location",
+    "--elastic-ep-backend", "--disaggregation-bootstrap-port", "--disaggregation-ib-device",
+    "--disaggregation-transfer-backend", "--mooncake-ib-device", "--load-balance-method",
+    "--schedule-conservativeness", "--num-continuous-decode-steps", "--scheduler-recv-interval",
+    "--max-queued-requests", "--enable-priority-scheduling", "--radix-eviction-policy", "--log-requests",
+    "--log-requests-level", "--log-requests-format", "--tokenizer-worker-num", "--detokenizer-worker-num",
+    "--incremental-streaming-output", "--default-chat-template-kwargs", "--preferred-sampling-params",
+    "--sampling-defaults", "--admin-api-key", "--fastapi-root-path", "--enable-metrics-for-all-schedulers",
+    "--enable-mfu-metrics", "--enable-request-time-stats-logging", "--enable-trace", "--export-metrics-to-file",
+    "--export-metrics-to-file-dir", "--crash-dump-folder", "--sleep-on-idle", "--soft-watchdog-timeout",
+    "--gpu-id-step", "--enable-p2p-check", "--fp8-gemm-runner-backend", "--fp4-gemm-runner-backend",
+    "--disable-flashinfer-autotune", "--weight-loader-disable-mmap", "--weight-loader-prefetch-checkpoints",
+    "--weight-loader-prefetch-num-threads",
 })  # fmt: skip
 """Flags that do not matter to the cache's memory."""
 
@@ -101,6 +126,15 @@ SWITCHES = frozenset({
     "--skip-mm-profiling", "--mm-encoder-only", "--enable-chunked-prefill", "--no-enable-chunked-prefill",
     "--use-replayssm", "--swa-bounded-replay", "--enable-dbo", "--enable-eplb", "--enable-hierarchical-cache",
     "--enable-hisparse", "--interleave-mm-strings",
+    "--enable-symm-mem", "--disable-decode-cuda-graph", "--disable-prefill-cuda-graph", "--enable-unified-memory",
+    "--enable-kv-cache-sharding", "--enable-prefill-cp", "--enable-memory-saver", "--enable-two-batch-overlap",
+    "--enable-torch-compile", "--enable-multi-layer-eagle", "--speculative-adaptive", "--enable-dp-lm-head",
+    "--enable-int8-mamba-checkpoint", "--enable-linear-replayssm", "--enable-dsa-cache-layer-split",
+    "--enable-deepseek-v4-fp4-indexer", "--prefill-only-disable-kv-cache", "--language-only", "--encoder-only",
+    "--is-embedding", "--enable-priority-scheduling", "--log-requests", "--incremental-streaming-output",
+    "--enable-metrics-for-all-schedulers", "--enable-mfu-metrics", "--enable-request-time-stats-logging",
+    "--enable-trace", "--export-metrics-to-file", "--sleep-on-idle", "--enable-p2p-check",
+    "--disable-flashinfer-autotune", "--weight-loader-disable-mmap", "--weight-loader-prefetch-checkpoints",
 })  # fmt: skip
 """Flags without a value, among those that set no request field."""
 

@@ -150,6 +150,17 @@ def test_an_unknown_flag_is_named_with_its_nearest_neighbour() -> None:
     )
 
 
+def test_sglangs_own_flags_are_no_misspelled_ones() -> None:
+    """SGLang 0.5.23 reserves memory for DeepEP's buffers (`reserve_for_deepep_a2a_mb`), whatever mode they are used in."""
+    read = read_command(
+        f"python3 -m sglang.launch_server --model-path {MODEL} --tp 8 --moe-a2a-backend deepep --deepep-mode low_latency "
+        "--enable-symm-mem true --log-requests --log-requests-level 2"
+    )
+    assert read.unmodelled == ("--moe-a2a-backend", "--enable-symm-mem")
+    assert read.ignored == ("--deepep-mode", "--log-requests", "--log-requests-level")
+    assert read.unknown == ()
+
+
 @pytest.mark.parametrize("text", ["", "ls -la", "echo hello", "python train.py --epochs 3"])
 def test_what_is_no_engine_command_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="no command of vLLM or SGLang"):
