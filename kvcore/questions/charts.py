@@ -1,5 +1,6 @@
 """Charts of the further questions, from the same answers as their tables."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,12 @@ _TONES = ("token", "indexer", "latent", "window", "state", "quiet", "ink")
 _MOST_BARS = 40
 _LONGEST_NAME = 72
 _SHORT_NAME = 30
+
+_SPLITS: Mapping[str, tuple[str, ...]] = {
+    "vllm": ("tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size"),
+    "sglang": ("tp_size", "pp_size", "dp_size"),
+}
+"""Inputs whose product is the number of cards."""
 
 
 def sweep_chart(result: Sweep, table: Table) -> Chart | None:
@@ -165,11 +172,10 @@ def memory_of(report: Report) -> Chart | None:
 
 
 def _cards(report: Report) -> str:
-    sizes = [value_of(report, f"{name}_parallel_size") or 1 for name in ("tensor", "pipeline", "data")]
-    number = 1
-    for size in sizes:
-        number *= size if isinstance(size, int) else 1
+    # No budget is estimated under SGLang's data-parallel attention, whose groups would take no cards of their own.
+    sizes = (value_of(report, name) for name in _SPLITS[engine_name(report)])
     gpu = value_of(report, "gpu")
+    number = math.prod(size for size in sizes if isinstance(size, int))
     return f"{number} × {gpu if isinstance(gpu, str) and gpu else 'the GPU'}"
 
 

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import pytest
+
+from kvcore.answer import answer
 from kvcore.questions import compare, sweep
 from kvcore.questions.charts import comparison_chart, deployment_names, memory_of
 from kvcore.questions.compare import comparison_csv
@@ -117,3 +120,17 @@ def test_more_values_than_can_be_drawn_are_their_table_alone() -> None:
     cells = sweep_page(sweep(DEPLOYMENT, {"block_size": [16], "max_model_len": list(range(16, 16 * 130, 16))}))
     for page in (words, cells):
         assert not any(isinstance(block, Chart) for block in page.blocks)
+
+
+@pytest.mark.parametrize(
+    "split",
+    [
+        {"tensor_parallel_size": 2, "data_parallel_size": 2},
+        {"engine": "sglang", "tp_size": 2, "dp_size": 2},
+    ],
+)
+def test_memory_is_drawn_under_the_cards_of_either_engine(split: dict[str, object]) -> None:
+    """Two ranks in two replicas are four cards."""
+    chart = memory_of(answer({"model": "meta-llama/Llama-3.1-8B-Instruct", "gpu": "H100", **split}))
+    assert chart is not None
+    assert "4 × H100 under" in chart.title
