@@ -96,7 +96,7 @@ def _verdict(found: Reconciliation) -> Iterator[Block]:
     record = found.record
     engine = _ENGINES.get(record.engine)
     if engine is None:
-        yield Note("warning", ("No line of a known engine was found. ", *_grep()))
+        yield Note("warning", ("No line of a known engine was found.",))
     else:
         version = f" {record.engine_version}" if record.engine_version else ""
         yield Paragraph(
@@ -147,7 +147,7 @@ def _compared(found: Reconciliation) -> Iterator[Block]:
 def _row(row: Compared) -> Row:
     path = f"reconcile.rows.{row.name}"
     equal = {True: "yes", False: "no", None: "estimate" if row.predicted is not None else UNKNOWN}[row.matches]
-    percent = UNKNOWN if row.percent is None else f"{row.percent:+.1f}"
+    percent = UNKNOWN if row.percent is None else _signed(row.percent)
     return Row((
         (row.label,), (row.unit,), (Figure(f"{path}.logged", row.logged, _number(row.logged)),),
         (Figure(f"{path}.predicted", row.predicted, _number(row.predicted)),), (_number(row.low),), (_number(row.high),),
@@ -277,6 +277,11 @@ def _printed(shown: Shown) -> str:
     """One figure, or the range of what many workers print."""
     low, high = (f"{int(figure.value):,}" if "." not in figure.printed else figure.printed for figure in shown.ends)
     return f"{low if low == high else f'{low} to {high}'} {shown.ends[0].unit}".rstrip()
+
+
+def _signed(percent: float) -> str:
+    shown = f"{percent:+.1f}"
+    return shown if float(shown) else shown[1:]
 
 
 def _checklist(found: Reconciliation) -> Iterator[Block]:

@@ -53,10 +53,10 @@ def test_a_name_that_differs_in_anything_else_is_not_guessed(name: str) -> None:
 
 
 FOLDERS = (
-    ("/root/.cache/huggingface/hub/models--Qwen--Qwen3-8B/snapshots/0a1b2c3d", "Qwen/Qwen3-8B", False),
+    ("/home/someone/.cache/huggingface/hub/models--Qwen--Qwen3-8B/snapshots/0a1b2c3d", "Qwen/Qwen3-8B", False),
     ("/kaggle/input/gpt-oss-120b/transformers/default/1", "openai/gpt-oss-120b", False),
     ("/kaggle/input/models/qwen-lm/qwen-3/transformers/8b/1", "Qwen/Qwen3-8B", True),
-    ("/root/autodl-tmp/models/qwen/Qwen2___5-3B", "Qwen/Qwen2.5-3B", False),
+    ("/home/someone/autodl-tmp/models/qwen/Qwen2___5-3B", "Qwen/Qwen2.5-3B", False),
     ("C:\\\\models\\\\Qwen3-8B", "Qwen/Qwen3-8B", False),
     ("/home/jane/Qwen3-8B/checkpoint-500", "Qwen/Qwen3-8B", True),
     ("RedHatAI/Qwen3.6-35B-A3B-NVFP4", "Qwen/Qwen3.6-35B-A3B", True),

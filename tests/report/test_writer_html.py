@@ -46,7 +46,7 @@ def value_at(report: Report, path: str) -> object:
 def test_a_figure_carries_path_exact_value_and_text_apart_from_its_unit() -> None:
     written = html.write(Document((Paragraph((Figure("budget.kv_cache_bytes", BUDGET, "40.00", "GiB"),)),)))
     assert written == (
-        '<p><data class="kv-figure" data-kv="budget.kv_cache_bytes" value="42949672960">40.00</data> '
+        '<p><data class="kv-figure" data-kv="budget.kv_cache_bytes" value="42949672960">40.00</data>&nbsp;'
         '<span class="kv-unit">GiB</span></p>'
     )
 

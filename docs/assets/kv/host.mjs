@@ -63,7 +63,7 @@ export function showProblems(panel, errors) {
 }
 
 /** @param {FieldError} error */
-export const describe = (error) => `${error.field}: ${error.rule}. ${error.remedy}`;
+export const describe = (error) => `${error.field}: ${error.rule}. ${error.remedy}`.replaceAll("`", "");
 
 /**
  * A request as the texts a form holds.

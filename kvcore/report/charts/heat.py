@@ -15,7 +15,7 @@ _ROOM_FOR_TEXT = (44, 16)
 _MOST = 128
 """Rows or columns beyond which cells are too small to be read; the table is left then."""
 
-_DARK = 0.55
+_DARK = 0.62
 """Place on the scale from which a cell is dark enough for a light text."""
 
 
@@ -55,7 +55,7 @@ def heat_map(cells: Sequence[Cell], across: str, up: str, what: str) -> dict[str
     }
     y = {"field": "row", "type": "ordinal", "sort": rows[::-1], "axis": {"title": up}}
     kind: dict[str, Any] = {"type": "log"} if scale.logarithmic else {"type": "linear"}
-    shade = {**kind, "domain": [scale.low, scale.high], "nice": False, "range": [COLOURS["soft"], COLOURS["token"]]}
+    shade = {**kind, "domain": [scale.low, scale.high], "nice": False, "range": [COLOURS["soft"], COLOURS["deep"]]}
     told = tooltip(("column", across), ("row", up), ("text", what))
     place = {"x": x, "y": y}
     layers: list[dict[str, Any]] = [
@@ -68,7 +68,7 @@ def heat_map(cells: Sequence[Cell], across: str, up: str, what: str) -> dict[str
                     "field": "value",
                     "type": "quantitative",
                     "scale": shade,
-                    "legend": {"title": None, "format": ",~f"},
+                    "legend": {"title": None, "format": ",.3~r"},
                 },
                 "tooltip": told,
             },
@@ -86,7 +86,7 @@ def heat_map(cells: Sequence[Cell], across: str, up: str, what: str) -> dict[str
         },
     ]
     if wide >= _ROOM_FOR_TEXT[0] and tall >= _ROOM_FOR_TEXT[1]:
-        colour = {"condition": {"test": "datum.dark", "value": COLOURS["page"]}, "value": COLOURS["ink"]}
+        colour = {"condition": {"test": "datum.dark", "value": COLOURS["on-deep"]}, "value": COLOURS["ink"]}
         layers.append(
             {
                 "mark": {"type": "text", "fontSize": 11, "limit": wide - 4},

@@ -12,7 +12,7 @@ from kvcore.arithmetic import GIB
 from kvcore.report.charts.style import COLOURS, WIDTH, specification, tooltip
 from kvcore.report.document import Chart, Column, Row, Table, Text
 from kvcore.report.figures import UNKNOWN, grouped, readable_bytes, scaled, times
-from kvcore.report.report import BudgetReport, Report
+from kvcore.report.report import BudgetReport, Capacity, Report
 from kvcore.report.sections.wording import engine_name
 from kvcore.report.terms import CACHE, ESTIMATE, ESTIMATED_KINDS, TERM_TONES, term_rank
 
@@ -76,11 +76,12 @@ def memory_bars(series: Mapping[str, Report], name: str = "memory") -> Chart | N
     bars = tuple(bar for title, report in series.items() if (bar := _bar(title, report)) is not None)
     if not bars:
         return None
-    engine = engine_name(next(report for report in series.values() if report.engine))
+    engines = {engine_name(report) for report in series.values() if report.engine}
+    under = f" under {engines.pop()}" if len(engines) == 1 else ""
     what = "Memory of one GPU" if len(bars) > 1 else f"Memory of one GPU, {bars[0].name}"
     lengths = {report.request.max_model_len for report in series.values() if report.request}
     at = f", {grouped(lengths.pop())} tokens of context" if len(lengths) == 1 else ""
-    title = f"{what} under {engine}{at}; what is estimated carries ≈"
+    title = f"{what}{under}{at}; what is estimated carries ≈"
     shown = {title: series[title] for title in (bar.name for bar in bars)}
     return Chart(title, _spec(bars), _table(title, bars, shown), name)
 
@@ -113,9 +114,10 @@ def _caption(report: Report, budget: BudgetReport) -> str:
         low, high = budget.interval_bytes
         words = f"cache ≈ {readable_bytes(budget.kv_cache_bytes or 0)} ({scaled(low, GIB)} – {scaled(high, GIB)})"
     capacity = report.capacity
-    if capacity is None or not capacity.fits or capacity.concurrency.engine_log is None:
+    if capacity is None or not capacity.fits:
         return f"{words}, too little for one request" if capacity and capacity.fits is False else words
-    return f"{words}, {capacity.concurrency.engine_log:,.2f} requests at once"
+    requests = _at_once(capacity)
+    return words if requests is None else f"{words}, {requests:,.2f} requests at once"
 
 
 def _spec(bars: Sequence[Bar]) -> dict[str, object]:
@@ -292,4 +294,11 @@ def _together(bar: Bar) -> str:
 def _requests(report: Report) -> Text:
     if report.capacity is None or not report.capacity.fits:
         return ("does not start" if report.budget and report.budget.missing_bytes else "none",)
-    return (times("capacity.concurrency.engine_log", report.capacity.concurrency.engine_log),)
+    logged = report.capacity.concurrency.engine_log
+    return (times(f"capacity.concurrency.{'held' if logged is None else 'engine_log'}", _at_once(report.capacity)),)
+
+
+def _at_once(capacity: Capacity) -> float | None:
+    """Requests at once as the engine logs them, or as they can be held where it logs none, as under SGLang."""
+    logged = capacity.concurrency.engine_log
+    return capacity.concurrency.held if logged is None else logged

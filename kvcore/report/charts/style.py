@@ -20,6 +20,8 @@ COLOURS: Mapping[str, str] = MappingProxyType(
         "outside": "#d3d7de",
         "system": "#eceeef",
         "soft": "#dfe6f0",
+        "deep": "#20406a",
+        "on-deep": "#fafaf8",
         "page": "#fbfbf9",
         "ink": "#1b1e25",
         "quiet": "#5a6070",
@@ -30,7 +32,7 @@ COLOURS: Mapping[str, str] = MappingProxyType(
 """The site's colours in its light scheme; the site puts its own variables in their place."""
 
 TONES = ("token", "latent", "indexer", "window", "state", "neutral", "weights", "activation", "graphs", "outside", "system",
-         "soft")  # fmt: skip
+         "soft", "deep")  # fmt: skip
 """Colours that stand for a kind of thing; the others are the page's own."""
 
 VARIABLES: Mapping[str, str] = MappingProxyType(

@@ -83,8 +83,8 @@ def _pools_table(report: Report, found: Capacity) -> tuple[Block, ...]:
     columns = (
         Column("Pool"),
         Column("Entries", "right"),
-        Column("Bytes of one entry", "right", "GPU"),
-        Column("Bytes", "right", "GPU"),
+        Column("Bytes of one entry", "right", "per GPU"),
+        Column("Bytes", "right", "per GPU"),
     )
     return (Table(f"Pools {engine_name(report)} divides its memory into", columns, rows, id="pools"),)
 
@@ -116,7 +116,7 @@ def _groups_table(report: Report, plan: PlanReport) -> Table:
         Column("Group"),
         Column("Layers", "right"),
         Column("Block size", "right", "tokens"),
-        Column("Bytes of one block", "right", "GPU"),
+        Column("Bytes of one block", "right", "per GPU"),
         Column("Blocks per request", "right"),
     )
     caption = f"How {engine_name(report)} pages the cache: groups of layers that share one block table"

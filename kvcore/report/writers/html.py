@@ -143,7 +143,8 @@ def _figure(figure: Figure) -> str:
     number = f'<data class="kv-figure" data-kv="{escape(figure.path)}" value="{value}">{escape(figure.text)}</data>'
     if figure.href:
         number = f'<a href="{escape(figure.href)}">{number}</a>'
-    return f'{number} <span class="kv-unit">{escape(figure.unit)}</span>' if figure.unit else number
+    # A number and its unit stay on one line.
+    return f'{number}&nbsp;<span class="kv-unit">{escape(figure.unit)}</span>' if figure.unit else number
 
 
 def _details(details: Details, inner: str) -> str:
