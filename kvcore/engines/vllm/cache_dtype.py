@@ -9,6 +9,7 @@ from kvcore.engines.vllm.paging_settings import PagingSettings
 from kvcore.engines.vllm.store.attention import key_value_store
 from kvcore.engines.vllm.store.latent import store_latent
 from kvcore.engines.vllm.store.stored import StoreContext, element_bytes
+from kvcore.layout.block_sparse import BlockSparseCache
 from kvcore.layout.cache import AttentionCache, LatentCache, StateCache
 from kvcore.layout.layout import Layout, Part
 
@@ -65,8 +66,8 @@ def _keeps_model_dtype(part: Part, layer_index: int, skipped: frozenset[str]) ->
     cache = part.cache
     if isinstance(cache, LatentCache):
         return str(layer_index) in skipped and not cache.in_cache_dtype
-    if not isinstance(cache, AttentionCache):
-        return False
+    if not isinstance(cache, AttentionCache) or isinstance(cache, BlockSparseCache):
+        return False  # MiniMax M3's sparse layers do not ask which are skipped (vLLM 0.33.0 `MiniMaxM3SparseAttention`)
     if cache.in_model_dtype or str(layer_index) in skipped:
         return True
     return cache.growth == "sliding_window" and SLIDING_WINDOW in skipped
