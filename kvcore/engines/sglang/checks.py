@@ -6,6 +6,8 @@ from kvcore.engines.sglang import architectures as known
 from kvcore.engines.sglang.drafts import Drafts
 from kvcore.engines.sglang.model import ServedModel
 from kvcore.errors import refusal
+from kvcore.layout.cache import AttentionCache
+from kvcore.layout.layout import Layout
 
 FOUR_BIT = ("nvfp4", "fp4_mx_block16")
 FOUR_BIT_BACKENDS = frozenset({"triton", "torch_native", "flex_attention", "trtllm_mha"})
@@ -31,6 +33,17 @@ def check_attention_ranks(model: ServedModel, config: ModelConfig, tp: int, attn
         fused = config.num_key_value_heads
         rule = f"the fused query, key and value weights allow {fused} attention ranks or a divisor, not {ranks}"
         raise refusal("tp_size", tp, rule, f"Use enable_dp_attention with dp_size {max(1, tp // fused)}.")
+
+
+def check_value_width(config: ModelConfig, layout: Layout, model: ServedModel) -> None:
+    """SGLang takes ``v_head_dim`` for any class (SGLang 0.5.23 `ModelConfig._derive_model_shapes`), a layout may not."""
+    stated = config.optional_integer("v_head_dim", minimum=0)
+    if not stated or model.latent or model.is_deepseek_v4:
+        return
+    caches = [layer.cache for layer in layout.layers if isinstance(layer.cache, AttentionCache)]
+    if any(cache.window is None and cache.head_size_v != stated for cache in caches):
+        rule = "SGLang stores values of this width, which the model's own class does not read"
+        raise refusal("v_head_dim", stated, rule, "Leave it out, or give the config.json of the published checkpoint.")
 
 
 def check_drafts(drafts: Drafts, attn_dp: int) -> None:

@@ -10,7 +10,13 @@ from kvcore.dtypes import canonical
 from kvcore.engines.recorder import InputRecorder
 from kvcore.engines.sglang import architectures as known
 from kvcore.engines.sglang.backend import KernelQuery, choose_kernels, forced_page
-from kvcore.engines.sglang.checks import FOUR_BIT, check_attention_ranks, check_drafts, check_four_bit
+from kvcore.engines.sglang.checks import (
+    FOUR_BIT,
+    check_attention_ranks,
+    check_drafts,
+    check_four_bit,
+    check_value_width,
+)
 from kvcore.engines.sglang.drafts import DEFAULT_RUNNING_REQUESTS, Drafts, resolve_drafts
 from kvcore.engines.sglang.memory_fraction import (
     SMALL_PREFILL_CAPTURE,
@@ -132,6 +138,7 @@ def resolve_settings(request: Request, config: ModelConfig, model: ServedModel, 
             ledger.put(name, getattr(request, name), "given", "")
     ranks = _ranks(ledger)
     check_attention_ranks(model, config, ranks.tp, ranks.attn_dp)
+    check_value_width(config, layout, model)
     drafts = _drafts(ledger, model, ranks.attn_dp)
     role = ledger.take("disaggregation_mode", "null", "prefill and decode on one server")
     kv_cache_dtype = _kv_cache_dtype(request, model, gpu)

@@ -184,6 +184,7 @@ def test_latents_are_stored_by_sarvam_as_by_deepseek() -> None:
         (WINDOWED, {"attention_backend": "flashinfer"}, "attention_backend"),
         (DENSE, {"speculative_algorithm": "NGRAM", "page_size": 16}, "attention_backend"),
         (DENSE, {"attention_backend": "trtllm_mha", "gpu": "A100-80"}, "attention_backend"),
+        ({**DENSE, "v_head_dim": 32}, {}, "v_head_dim"),
         (
             DENSE,
             {
@@ -201,7 +202,7 @@ def test_latents_are_stored_by_sarvam_as_by_deepseek() -> None:
         ({**DENSE, "architectures": ["MiniCPMForCausalLM"], "model_type": "minicpm"},
          {"tp_size": 2, "dp_size": 2, "enable_dp_attention": True}, "enable_dp_attention"),
     ],
-    ids=["backend", "trees over pages", "generation", "standalone", "tilelang", "latent e5m2", "no groups"],
+    ids=["backend", "trees over pages", "generation", "width of values", "standalone", "tilelang", "latent e5m2", "no groups"],
 )  # fmt: skip
 def test_what_sglang_refuses_is_refused(config: dict[str, object], fields: dict[str, object], field: str) -> None:
     assert refused_field(config, **fields) == field
