@@ -1,6 +1,5 @@
 """Charts of the further questions, from the same answers as their tables."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from kvcore.report.charts.memory import memory_bars
 from kvcore.report.charts.plot import DASHES, Line, plot
 from kvcore.report.document import Chart, Table
 from kvcore.report.report import Report
-from kvcore.report.sections.wording import value_of
+from kvcore.report.sections.wording import num_gpus, value_of
 
 Curve = Sequence[tuple[int, int | None]]
 
@@ -22,12 +21,6 @@ _TONES = ("token", "indexer", "latent", "window", "state", "quiet", "ink")
 _MOST_BARS = 40
 _LONGEST_NAME = 72
 _SHORT_NAME = 30
-
-_SPLITS: Mapping[str, tuple[str, ...]] = {
-    "vllm": ("tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size"),
-    "sglang": ("tp_size", "pp_size", "dp_size"),
-}
-"""Inputs whose product is the number of cards."""
 
 
 def sweep_chart(result: Sweep, table: Table) -> Chart | None:
@@ -172,11 +165,8 @@ def memory_of(report: Report) -> Chart | None:
 
 
 def _cards(report: Report) -> str:
-    # No budget is estimated under SGLang's data-parallel attention, whose groups would take no cards of their own.
-    sizes = (value_of(report, name) for name in _SPLITS[engine_name(report)])
     gpu = value_of(report, "gpu")
-    number = math.prod(size for size in sizes if isinstance(size, int))
-    return f"{number} × {gpu if isinstance(gpu, str) and gpu else 'the GPU'}"
+    return f"{num_gpus(report)} × {gpu if isinstance(gpu, str) and gpu else 'the GPU'}"
 
 
 def _held(report: Report) -> float | None:

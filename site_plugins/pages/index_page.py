@@ -95,6 +95,10 @@ def _form(models: Listed) -> str:
     )
 
 
+STOPS = "stops"
+"""Beside a figure that the engine logs before it stops; the script of the page writes the same."""
+
+
 @dataclass(frozen=True)
 class _Column:
     """A column of the index: ``name`` stands in the address of a sorted list."""
@@ -174,11 +178,14 @@ def _bytes(size: int | None, unit: int, path: str, refusal: str) -> str:
 def _requests(outcome: Outcome) -> str:
     if outcome.requests is None:
         return _none(outcome.reason)
-    return _number(outcome.requests, f"{outcome.requests:,.2f}", "capacity.concurrency.engine_log")
+    shown, path = f"{outcome.requests:,.2f}", "capacity.concurrency.engine_log"
+    return _number(outcome.requests, shown, path, stops=outcome.reason)
 
 
-def _number(value: float, shown: str, path: str) -> str:
-    return f'<td class="kv-right"><data class="kv-figure" data-kv="{path}" value="{value}">{shown}</data></td>'
+def _number(value: float, shown: str, path: str, stops: str = "") -> str:
+    """A figure; with a word to it, and the reason for those who ask, where the engine logs it and then stops."""
+    title, word = (f' title="{escape(stops)}"', f" {STOPS}") if stops else ("", "")
+    return f'<td class="kv-right"{title}><data class="kv-figure" data-kv="{path}" value="{value}">{shown}</data>{word}</td>'
 
 
 def _none(reason: str) -> str:

@@ -243,6 +243,15 @@ def test_a_card_on_which_the_engine_stops_at_capture_is_not_one_it_starts_on() -
     assert places[0].reason == "stops at graph capture"
 
 
+def test_the_index_says_beside_a_figure_that_the_engine_stops_after_logging_it() -> None:
+    def stopping(_: str, deployments: Iterable[Fields]) -> tuple[Outcome, ...]:
+        return tuple(Outcome(requests=3.0, reason="stops at graph capture") for _ in deployments)
+
+    listed = complete(index_files([(ENTRY, summarise(ENTRY, ask, stopping))])[0])
+    assert 'title="stops at graph capture"><data' in listed
+    assert 'value="3.0">3.00</data> stops</td>' in listed
+
+
 def test_the_index_is_newest_first_and_undated_models_follow() -> None:
     dates = {"old": "2024-05", "undated": "", "new": "2025-12-01"}
     listed = [(replace(ENTRY, id=name, released=date), summarise(ENTRY, ask, many)) for name, date in dates.items()]

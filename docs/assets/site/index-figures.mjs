@@ -10,6 +10,8 @@
  */
 
 const NOTHING = "–";
+/** Beside a figure that the engine logs before it stops. */
+const STOPS = "stops";
 const requests = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
 /** @type {Map<string, Promise<Fleet>>} */
@@ -55,7 +57,8 @@ export function showRow(row, fleet, size, columns) {
     fill(row.cells[column], value, value === null ? "" : requests.format(value), place?.reasons[index] ?? "");
   }
   const fewest = places.find((one) => one.fits)?.tensor_parallel_size ?? null;
-  fill(row.cells[columns.fewest], fewest, String(fewest), places.at(-1)?.reasons[0] ?? "");
+  const none = fewest === null ? places.at(-1)?.reasons[0] : null;
+  fill(row.cells[columns.fewest], fewest, String(fewest), none ?? "");
 }
 
 /**
@@ -69,7 +72,7 @@ function fill(cell, value, text, reason) {
     return;
   }
   cell.classList.toggle("kv-refused", value === null);
-  cell.title = value === null ? reason : "";
+  cell.title = reason;
   if (value === null) {
     cell.replaceChildren(NOTHING);
     return;
@@ -78,5 +81,5 @@ function fill(cell, value, text, reason) {
   figure.className = "kv-figure";
   figure.value = String(value);
   figure.textContent = text;
-  cell.replaceChildren(figure);
+  cell.replaceChildren(figure, ...(reason ? [` ${STOPS}`] : []));
 }

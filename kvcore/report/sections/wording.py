@@ -56,7 +56,7 @@ def condition(report: Report) -> str:
     words = [engine_name(report)]
     gpu = report.inputs.get("gpu")
     if gpu is not None and isinstance(gpu.value, str) and gpu.origin == "given":
-        words.append(f"{_ranks(report)} × {gpu.value}")
+        words.append(f"{num_gpus(report)} × {gpu.value}")
     words.extend(_parallel(report))
     if report.layout is not None and report.layout.parts:
         # The stored formats say more than the flag: "auto" is no answer to which dtype is meant.
@@ -67,7 +67,7 @@ def condition(report: Report) -> str:
     return " · ".join(words)
 
 
-def _ranks(report: Report) -> int:
+def num_gpus(report: Report) -> int:
     """GPUs of the deployment; under SGLang's data-parallel attention the groups share those of its tensor-parallel size."""
     sharing = value_of(report, "enable_dp_attention") is True
     sizes = [value_of(report, field) for field in _SIZES if not (sharing and field == "dp_size")]
