@@ -247,7 +247,8 @@ def test_the_index_says_beside_a_figure_that_the_engine_stops_after_logging_it()
     def stopping(_: str, deployments: Iterable[Fields]) -> tuple[Outcome, ...]:
         return tuple(Outcome(requests=3.0, reason="stops at graph capture") for _ in deployments)
 
-    listed = complete(index_files([(ENTRY, summarise(ENTRY, ask, stopping))])[0])
+    summary = replace(summarise(ENTRY, ask), on_gpus=on_every_gpu(ENTRY.id, None, stopping))
+    listed = complete(index_files([(ENTRY, summary)])[0])
     assert 'title="stops at graph capture"><data' in listed
     assert 'value="3.0">3.00</data> stops</td>' in listed
 
