@@ -9,6 +9,9 @@ from typing import Any
 
 Line = Mapping[str, Any]
 
+FURTHER = "-further"
+"""Ends the name of a second file of the same release."""
+
 
 @dataclass(frozen=True)
 class PointFile:
@@ -35,7 +38,8 @@ def point_files(folder: Path) -> tuple[PointFile, ...]:
         PointFile(f"vllm-versions/{path.name}", "vllm", path.stem) for path in folder.glob("vllm-versions/*.jsonl")
     ]
     sglang = [
-        PointFile(path.name, "sglang", path.stem.removeprefix("sglang-")) for path in folder.glob("sglang-*.jsonl")
+        PointFile(path.name, "sglang", path.stem.removeprefix("sglang-").removesuffix(FURTHER))
+        for path in folder.glob("sglang-*.jsonl")
     ]
     return (*sorted(newest, key=_newest), *sorted(older, key=_newest), *sorted(sglang, key=_newest))
 

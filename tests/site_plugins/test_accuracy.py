@@ -54,6 +54,12 @@ def no_answer(_: Mapping[str, Any]) -> Report:
     raise AssertionError(message)
 
 
+def test_a_second_file_of_a_release_counts_for_that_release(golden: Path) -> None:
+    for name in ("sglang-0.5.23", "sglang-0.5.23-further"):
+        write(golden, f"{name}.jsonl", {**point(result={}), "request": {"engine": "sglang", **REQUEST}})
+    assert [outcome.release for outcome in measure(golden)] == ["SGLang 0.5.23"] * 2
+
+
 def test_a_point_with_every_figure_right_is_equal(golden: Path) -> None:
     write(golden, "vllm-0.33.0/hopper.jsonl", point(fits=True, num_gpu_blocks=BLOCKS, tokens=BLOCKS * BLOCK))
     (outcome,) = measure(golden)
