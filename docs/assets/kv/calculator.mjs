@@ -152,7 +152,7 @@ class Calculator {
     if (query.size > 0) this.#unknown = fillForm(this.form, query);
     else resetForm(this.form);
     showEngine(this.form);
-    if (typed) this.course.keep();
+    if (typed) this.course.resume();
     if (errors.length > 0) this.status.say(showErrors(this.form, errors).map(describe).join(" "));
     else if (query.size > 0 || answered) await this.#ask();
     void compareWithLink(this.host, address);

@@ -12,6 +12,9 @@ import { keepUnwritten } from "./unwritten.mjs";
  */
 const SETTLED = 150;
 
+/** Milliseconds after which a page that was to be left, and still is there, stays: a download begins like a departure. */
+const STAYED = 2000;
+
 /** Says on the calculator that what its form asks does not stand in the address yet. */
 const UNWRITTEN = "data-kv-unwritten";
 
@@ -25,6 +28,10 @@ export class Course {
   /** @type {unknown} */
   #edited;
   #isNew = false;
+  /** Steps that are being written. */
+  #writes = 0;
+  /** A reload that has begun asks for the address as it was: another one would only confuse the history. */
+  #isLeaving = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
@@ -42,9 +49,10 @@ export class Course {
     const left = () => {
       if (!root.isConnected) for (const event of leaving) removeEventListener(event, left);
       else if (root.hasAttribute(UNWRITTEN)) {
-        // A reload that has begun may ask for the address as it was or as it is written now.
         keepUnwritten(readForm(form));
-        this.write();
+        this.#isLeaving = true;
+        clearTimeout(this.#timer);
+        this.#timer = setTimeout(() => this.#stay(), STAYED);
       }
     };
     for (const event of leaving) addEventListener(event, left);
@@ -56,6 +64,7 @@ export class Course {
    * @param {EventTarget | null} [control]
    */
   edit(control) {
+    this.#isLeaving = false;
     if (!control || control !== this.#edited) {
       this.write();
       this.#edited = control;
@@ -64,7 +73,13 @@ export class Course {
     this.keep();
   }
 
-  /** Has what the form asks written soon, without a step of its own. */
+  /** Notes what was typed before a reload, which is a step like any other. */
+  resume() {
+    this.#isNew = true;
+    this.keep();
+  }
+
+  /** Has what the form asks written soon. */
   keep() {
     this.#step = { fields: readForm(this.form), isInitial: isInitial(this.form), isNew: this.#isNew };
     this.root.setAttribute(UNWRITTEN, "");
@@ -87,11 +102,18 @@ export class Course {
   /** Writes what is not written yet, so that a reload or a shared link asks it again. */
   write() {
     const step = this.#step;
-    if (!step) return;
+    if (!step || this.#isLeaving) return;
     this.#step = undefined;
     this.#isNew = false;
     clearTimeout(this.#timer);
-    this.#written = this.#written.then(() => this.#put(step));
+    this.#writes += 1;
+    const put = () => this.#put(step);
+    this.#written = this.#written.then(put, put);
+  }
+
+  #stay() {
+    this.#isLeaving = false;
+    this.keep();
   }
 
   /** @param {Step} step */
@@ -101,11 +123,12 @@ export class Course {
     const carried = fields.get(name);
     fields.delete(name);
     const fragment = carried === undefined ? "" : ((await fragmentOf(name, carried)) ?? keptFragment(name, carried));
-    if (!this.form.isConnected) return;
+    this.#writes -= 1;
+    if (!this.form.isConnected || this.#isLeaving) return;
     const address = writeAddress(new URL(location.href), fields, fragment);
     const isOther = address !== location.pathname + location.search + location.hash;
     if (step.isNew && isOther) history.pushState(history.state, "", address);
     else history.replaceState(history.state, "", address);
-    this.root.toggleAttribute(UNWRITTEN, this.#step !== undefined);
+    this.root.toggleAttribute(UNWRITTEN, this.#step !== undefined || this.#writes > 0);
   }
 }

@@ -86,7 +86,7 @@ def heat_map(cells: Sequence[Cell], across: str, up: str, what: str) -> dict[str
         },
     ]
     if wide >= _ROOM_FOR_TEXT[0] and tall >= _ROOM_FOR_TEXT[1]:
-        colour = {"condition": {"test": "datum.dark", "value": COLOURS["on-deep"]}, "value": COLOURS["ink"]}
+        colour = {"condition": {"test": "datum.dark", "value": COLOURS["bright"]}, "value": COLOURS["ink"]}
         layers.append(
             {
                 "mark": {"type": "text", "fontSize": 11, "limit": wide - 4},

@@ -21,7 +21,7 @@ COLOURS: Mapping[str, str] = MappingProxyType(
         "system": "#eceeef",
         "soft": "#dfe6f0",
         "deep": "#20406a",
-        "on-deep": "#fafaf8",
+        "bright": "#fafaf8",
         "page": "#fbfbf9",
         "ink": "#1b1e25",
         "quiet": "#5a6070",
