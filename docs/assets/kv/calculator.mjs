@@ -238,6 +238,8 @@ class Calculator {
    * @returns {Promise<Reply | undefined>}
    */
   async #reply(door, fields) {
+    // Another page's calculator may have taken this one's place, and asks on the same channel.
+    if (!this.root.isConnected) return undefined;
     const text = await this.client.ask("calculator", door, JSON.stringify(fields));
     return text === undefined || !this.root.isConnected ? undefined : JSON.parse(text);
   }
