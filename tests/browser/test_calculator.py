@@ -97,6 +97,32 @@ def test_what_is_folded_holds_no_figure_of_an_earlier_question(calculator: Calcu
     expect(bytes_per_token).to_have_attribute("value", calculator.figure("layout.bytes_per_token"))
 
 
+def test_a_calculator_that_was_replaced_asks_nothing_more(calculator: Calculator) -> None:
+    """Instant navigation puts another calculator in its place, which asks the same worker on the same channels."""
+    calculator.open(f"?model={MODEL}&tensor_parallel_size=2").wait()
+    doors = calculator.page.evaluate(
+        """async () => {
+            const client = globalThis[Symbol.for("kv-atlas.client")];
+            const ask = client.ask.bind(client);
+            const asked = [];
+            client.ask = (channel, door, ...rest) => { asked.push(door); return ask(channel, door, ...rest); };
+            const root = document.querySelector("[data-kv-calculator]");
+            const answer = root.querySelector("[data-kv-part=answer]");
+            const next = new Promise((resolve) => new MutationObserver(resolve)
+                .observe(answer, { attributes: true, attributeFilter: ["data-kv-answered"] }));
+            const control = root.querySelector("[name=tensor_parallel_size]");
+            control.value = "4";
+            control.dispatchEvent(new Event("input", { bubbles: true }));
+            await next;
+            root.remove();
+            await new Promise((resolve) => setTimeout(resolve, 500));
+            client.ask = ask;
+            return asked;
+        }"""
+    )
+    assert doors == ["unfolded_form"]
+
+
 def test_what_stands_open_is_answered_with_the_rest(calculator: Calculator) -> None:
     calculator.open(f"?model={MODEL}&tensor_parallel_size=2").wait()
     calculator.answer.locator("#inputs > summary").click()

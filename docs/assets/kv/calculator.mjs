@@ -2,7 +2,7 @@
  * The calculator page: address → form → worker → answer. It moves texts; every number comes from kvcore.
  *
  * @import { Host } from "./host.mjs"
- * @import { Door, FieldError, Reply } from "./protocol.mjs"
+ * @import { FieldError, Reply } from "./protocol.mjs"
  */
 import { carriedField, readCarried, readQuery } from "./address.mjs";
 import { Answer } from "./answer.mjs";
@@ -51,7 +51,7 @@ class Calculator {
     this.client = windowClient(bundleAddress(root.dataset.kvBundle));
     this.shown = new Answer(
       this.answer,
-      (door, fields) => this.#reply(door, fields),
+      (door, fields) => this.host.ask("calculator", door, fields),
       (reply) => this.#tell(reply),
       (error) => this.status.say(noAnswer(error)),
     );
@@ -92,6 +92,8 @@ class Calculator {
     return {
       root: this.root,
       ask: async (channel, door, values) => {
+        // Another page's calculator may have taken this one's place, and asks on the same channels.
+        if (!this.root.isConnected) return undefined;
         const text = await this.client.ask(channel, door, JSON.stringify(values));
         return text === undefined || !this.root.isConnected ? undefined : JSON.parse(text);
       },
@@ -230,18 +232,6 @@ class Calculator {
       this.status.say(noAnswer(error));
     }
     this.answer.ariaBusy = "false";
-  }
-
-  /**
-   * @param {Door} door
-   * @param {Record<string, string>} fields
-   * @returns {Promise<Reply | undefined>}
-   */
-  async #reply(door, fields) {
-    // Another page's calculator may have taken this one's place, and asks on the same channel.
-    if (!this.root.isConnected) return undefined;
-    const text = await this.client.ask("calculator", door, JSON.stringify(fields));
-    return text === undefined || !this.root.isConnected ? undefined : JSON.parse(text);
   }
 
   /** @param {Reply} reply Whole. */
